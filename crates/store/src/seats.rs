@@ -1,0 +1,51 @@
+//! The state of seats and lines.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tidegate_seats::{
+    Answer, Arrival, Ask, Beat, BeatAnswer, KickAnswer, KickTarget, NonceHash, Renewal, RenewalAnswer, SeatId,
+    SeatListing, StreamId, StreamStats, TenantId,
+};
+
+/// The store cannot keep what it would answer (disk full, file gone, Redis away): `503 store_unavailable` (D2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the store cannot be written now; nothing was changed, try again in {}", retry.as_secs())]
+pub struct StoreAway {
+    /// When to try again.
+    pub retry: Duration,
+}
+
+/// Seats and lines of every stream. The store owns the clock, so a fleet of controls decides by one time.
+#[async_trait]
+pub trait Seats: Send + Sync {
+    /// Whether the store can be written now (`/readyz`, D2).
+    async fn writable(&self) -> Result<(), StoreAway>;
+
+    /// The tenant of a live or ended stream; `None` for an id that names nothing.
+    async fn tenant_of(&self, stream: &StreamId) -> Option<TenantId>;
+
+    /// The seat id of the live entry that a call names by seat or nonce (S16); never creates anything.
+    async fn find(&self, stream: &StreamId, seat: Option<SeatId>, nonce: Option<NonceHash>) -> Option<SeatId>;
+
+    /// Asks for a seat; what is answered is durable.
+    async fn ask(&self, stream: &StreamId, ask: Ask<'_>) -> Result<Answer, StoreAway>;
+
+    /// Keeps a seat. Answers from memory, also while the store is away (D2).
+    async fn beat(&self, stream: &StreamId, beat: Beat) -> BeatAnswer;
+
+    /// Whether a seat may have a new token. Answers from memory, also while the store is away (S20).
+    async fn renew(&self, stream: &StreamId, renewal: Renewal) -> RenewalAnswer;
+
+    /// Frees a seat or place; harmless when there is none.
+    async fn leave(&self, stream: &StreamId, seat: SeatId) -> Result<(), StoreAway>;
+
+    /// Kicks a seat or a viewer name.
+    async fn kick(&self, stream: &StreamId, target: KickTarget<'_>) -> Result<KickAnswer, StoreAway>;
+
+    /// Counts, with nothing expired in them; `None` for no such stream.
+    async fn stats(&self, stream: &StreamId) -> Option<StreamStats>;
+
+    /// Seats in order of arrival, after the cursor.
+    async fn seats(&self, stream: &StreamId, after: Option<Arrival>, at_most: usize) -> Vec<SeatListing>;
+}
