@@ -14,10 +14,13 @@ mod report;
 mod settings;
 
 pub use answer::{Answer, BeatAnswer, KickAnswer, Lost, Refusal, RenewalAnswer, RetryAfter};
-pub use ask::{Asker, Ask, Beat, KickTarget, Proof, Renewal};
+pub use ask::{Ask, Asker, Beat, KickTarget, Proof, Renewal};
 pub use house::House;
 pub use ids::{Arrival, NonceHash, Position, SeatId, StreamId, TenantId};
 pub use now::Now;
-pub use record::{Change, DepartedRecord, Departure, EntryRecord, HouseRecord, StandingRecord, StreamRecord, StreamSettings, TenantLimits, TurnKind};
+pub use record::{
+    Change, DepartedRecord, Departure, EntryRecord, HouseRecord, StandingRecord, StreamRecord, StreamSettings,
+    TenantLimits, TurnKind,
+};
 pub use report::{SeatListing, StreamStats, Swept};
 pub use settings::{SeatSettings, SettingsRefusal};

@@ -83,10 +83,20 @@ pub trait Catalogue: Send + Sync {
     async fn add_key(&self, id: &TenantId, key: KeyDigest, only: bool) -> Result<(), CatalogueError>;
 
     /// Opens a stream under a fresh id (S12, S14).
-    async fn open_stream(&self, tenant: &TenantId, id: &StreamId, settings: StreamSettings) -> Result<StreamRecord, CatalogueError>;
+    async fn open_stream(
+        &self,
+        tenant: &TenantId,
+        id: &StreamId,
+        settings: StreamSettings,
+    ) -> Result<StreamRecord, CatalogueError>;
 
     /// Replaces a stream's settings (S9, S10, S11, S12, S14).
-    async fn change_stream(&self, tenant: &TenantId, id: &StreamId, settings: StreamSettings) -> Result<StreamRecord, CatalogueError>;
+    async fn change_stream(
+        &self,
+        tenant: &TenantId,
+        id: &StreamId,
+        settings: StreamSettings,
+    ) -> Result<StreamRecord, CatalogueError>;
 
     /// Ends a stream: its seats end and its places are freed. Harmless when it has ended.
     async fn end_stream(&self, tenant: &TenantId, id: &StreamId) -> Result<StreamRecord, CatalogueError>;
