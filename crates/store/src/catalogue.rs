@@ -56,6 +56,9 @@ pub enum CatalogueError {
     /// The id is taken.
     #[error("a tenant or stream of this id exists")]
     IdTaken,
+    /// The key opens another tenant already; one key names one tenant.
+    #[error("this key belongs to another tenant; make a new one")]
+    KeyTaken,
     /// Nothing was changed.
     #[error(transparent)]
     Away(#[from] StoreAway),

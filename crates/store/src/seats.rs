@@ -9,8 +9,11 @@ use tidegate_seats::{
 };
 
 /// The store cannot keep what it would answer (disk full, file gone, Redis away): `503 store_unavailable` (D2).
+///
+/// A call that comes while the store is away changes nothing. One that was under way when it went away may still
+/// take effect when the store is back, like any call whose answer was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the store cannot be written now; nothing was changed, try again in {}", retry.as_secs())]
+#[error("the store cannot be written now; try again in {} s", retry.as_secs())]
 pub struct StoreAway {
     /// When to try again.
     pub retry: Duration,
