@@ -6,12 +6,18 @@
 
 mod answer;
 mod ask;
+mod deadlines;
+mod departed;
+mod entries;
 mod house;
 mod ids;
+mod line;
 mod now;
 mod record;
 mod report;
+mod retry;
 mod settings;
+mod stream;
 
 pub use answer::{Answer, BeatAnswer, KickAnswer, Lost, Refusal, RenewalAnswer, RetryAfter};
 pub use ask::{Ask, Asker, Beat, KickTarget, Proof, Renewal};

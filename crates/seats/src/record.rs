@@ -127,6 +127,8 @@ pub enum Change {
         /// The row that comes.
         departed: DepartedRecord,
     },
+    /// The departure of a seat that had no row (any more) is remembered, in place of what was before.
+    Remembered(DepartedRecord),
     /// The viewer name is blocked until then, Unix seconds (S8).
     ViewerKicked {
         /// Of which stream.

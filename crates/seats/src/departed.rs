@@ -1,0 +1,93 @@
+//! Departures still remembered: a dead seat id stays dead, and its page is told why (S8, T5).
+
+use std::collections::{BTreeSet, HashMap};
+
+use foldhash::quality::RandomState;
+
+use crate::deadlines::Tick;
+use crate::entries::StreamNo;
+use crate::{Departure, SeatId};
+
+/// What is remembered of a house's departures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Departed {
+    seats: HashMap<SeatId, Memory, RandomState>,
+    /// Left and expired, by when they are forgotten.
+    faded: BTreeSet<(Tick, SeatId)>,
+    /// Kicked: never forgotten early.
+    kicked: BTreeSet<(Tick, SeatId)>,
+    viewers: HashMap<(StreamNo, String), Tick, RandomState>,
+    viewers_by_end: BTreeSet<(Tick, StreamNo, String)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    stream: StreamNo,
+    why: Departure,
+    until: Tick,
+}
+
+impl Departed {
+    /// Remembers a departure; beyond `at_most` the ones nearest to being forgotten go, but never a kick.
+    pub(crate) fn remember(&mut self, stream: StreamNo, seat: SeatId, why: Departure, until: Tick, at_most: usize) {
+        self.forget_seat(seat);
+        self.seats.insert(seat, Memory { stream, why, until });
+        self.order_of(why).insert((until, seat));
+        while self.faded.len() > at_most {
+            let Some((_, seat)) = self.faded.pop_first() else { break };
+            self.seats.remove(&seat);
+        }
+    }
+
+    pub(crate) fn why(&self, stream: StreamNo, seat: SeatId, now: Tick) -> Option<(Departure, Tick)> {
+        let memory = self.seats.get(&seat)?;
+        (memory.stream == stream && now < memory.until).then_some((memory.why, memory.until))
+    }
+
+    pub(crate) fn block_viewer(&mut self, stream: StreamNo, viewer: &str, until: Tick) {
+        if let Some(before) = self.viewers.insert((stream, viewer.to_owned()), until) {
+            self.viewers_by_end.remove(&(before, stream, viewer.to_owned()));
+        }
+        self.viewers_by_end.insert((until, stream, viewer.to_owned()));
+    }
+
+    pub(crate) fn viewer_blocked(&self, stream: StreamNo, viewer: &str, now: Tick) -> Option<Tick> {
+        self.viewers.get(&(stream, viewer.to_owned())).copied().filter(|until| now < *until)
+    }
+
+    /// Forgets what is over, at most so many; whether all of it is forgotten.
+    pub(crate) fn forget_until(&mut self, now: Tick, at_most: usize) -> bool {
+        for _ in 0..at_most {
+            let over = |set: &BTreeSet<(Tick, SeatId)>| set.first().is_some_and(|(until, _)| *until <= now);
+            let seat = if over(&self.faded) {
+                self.faded.pop_first()
+            } else if over(&self.kicked) {
+                self.kicked.pop_first()
+            } else {
+                None
+            };
+            if let Some((_, seat)) = seat {
+                self.seats.remove(&seat);
+            } else if self.viewers_by_end.first().is_some_and(|(until, ..)| *until <= now) {
+                let Some((_, stream, viewer)) = self.viewers_by_end.pop_first() else { return true };
+                self.viewers.remove(&(stream, viewer));
+            } else {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn forget_seat(&mut self, seat: SeatId) {
+        if let Some(memory) = self.seats.remove(&seat) {
+            self.order_of(memory.why).remove(&(memory.until, seat));
+        }
+    }
+
+    fn order_of(&mut self, why: Departure) -> &mut BTreeSet<(Tick, SeatId)> {
+        match why {
+            Departure::Kicked => &mut self.kicked,
+            Departure::Left | Departure::Expired => &mut self.faded,
+        }
+    }
+}
