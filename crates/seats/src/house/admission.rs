@@ -330,7 +330,7 @@ impl House {
     fn wait_on(&mut self, slot: Slot, lost: Option<Lost>, tick: Tick) -> Answer {
         let entry = self.entries.get(slot);
         let ahead = self
-            .stream(entry.stream)
+            .stream_at(entry.stream)
             .line
             .ahead_of(entry.arrival)
             .expect("a waiting entry stands in its stream's line");
