@@ -1,0 +1,32 @@
+//! Measures the server beside a floor in the same run.
+//!
+//! `tidegate-bench http PATH-OF-TIDEGATE` starts both servers pinned to core 0, drives them in turn from core 1, and
+//! prints CPU microseconds a request and the ratio within each round. CPU is the scheduler's run time of the
+//! server's threads: the figure that a busy neighbour does not move.
+
+mod cpu;
+mod drive;
+mod floor;
+mod http;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["http", tidegate] => http::run(tidegate.as_ref(), 7),
+        ["http", tidegate, rounds] => {
+            rounds.parse().map_err(anyhow::Error::from).and_then(|rounds| http::run(tidegate.as_ref(), rounds))
+        }
+        ["floor", address] => floor::serve(address),
+        _ => Err(anyhow::anyhow!("usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | floor ADDRESS")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
