@@ -1,0 +1,17 @@
+//! What the operating system lets one process do.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Raises the number of open files towards `wanted`, as far as is allowed, and returns what it is now.
+pub(crate) fn raise_open_files(wanted: u64) -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let now = current.unwrap_or(u64::MAX);
+    if now >= wanted {
+        return now;
+    }
+    let raised = wanted.min(maximum.unwrap_or(u64::MAX));
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum }) {
+        Ok(()) => raised,
+        Err(_) => now,
+    }
+}
