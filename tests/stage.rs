@@ -1,1 +1,122 @@
-//! What the whole-product tests share.
+//! What the whole-product tests share: a real server process, and a plain client to talk to it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+/// The secret key of the tests' tenant.
+pub const KEY: &str = "test-key-0123456789abcdef0123456789abcdef";
+
+/// The binary under test, which cargo built beside this test.
+///
+/// # Panics
+/// When it is not there.
+#[must_use]
+pub fn tidegate() -> PathBuf {
+    let beside = std::env::current_exe().unwrap();
+    let path = beside.parent().unwrap().parent().unwrap().join("tidegate");
+    assert!(path.exists(), "{} is not built: run ./x test, or cargo build -p tidegate first", path.display());
+    path
+}
+
+/// A server process with its data folder; ended with this value.
+pub struct Server {
+    process: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    arguments: Vec<String>,
+    data: PathBuf,
+}
+
+impl Server {
+    /// Starts `tidegate up` on a free port of its own, with these further arguments.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    #[must_use]
+    pub fn start(data: &Path, arguments: &[&str]) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let arguments = arguments.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let process = spawn(data, free, &arguments);
+        Self { process, address: free, arguments, data: data.to_owned() }
+    }
+
+    /// Kills it with signal 9: no farewell, no flush.
+    ///
+    /// # Panics
+    /// When the process cannot be signalled.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Starts it again on the same port and data.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub fn restart(&mut self) {
+        self.process = spawn(&self.data, self.address, &self.arguments);
+    }
+
+    /// Its address as a URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Calls it with the tenant's key; the status and the JSON body.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub async fn call(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (mut send, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", self.address.to_string())
+            .header("authorization", format!("Bearer {KEY}"))
+            .body(Full::new(Bytes::copy_from_slice(body.as_bytes())))
+            .unwrap();
+        let answer = send.send_request(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts the server and waits for the line that says its address.
+fn spawn(data: &Path, address: SocketAddr, arguments: &[String]) -> Child {
+    let mut process = Command::new(tidegate())
+        .args(["up", "--listen", &address.to_string(), "--key", KEY, "--data"])
+        .arg(data)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let said = lines.any(|line| line.unwrap().contains(&format!("http://{address}")));
+    assert!(said, "the server ended before it said its address");
+    // The rest is read and dropped, so that the server never waits for a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    process
+}
