@@ -11,18 +11,18 @@ use crate::{Departure, SeatId};
 /// What is remembered of a house's departures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Departed {
-    seats: HashMap<SeatId, Memory, RandomState>,
+    /// Per stream: an id kicked where it never was hides nothing of where it was.
+    seats: HashMap<(StreamNo, SeatId), Memory, RandomState>,
     /// Left and expired, by when they are forgotten.
-    faded: BTreeSet<(Tick, SeatId)>,
+    faded: BTreeSet<(Tick, StreamNo, SeatId)>,
     /// Kicked: never forgotten early.
-    kicked: BTreeSet<(Tick, SeatId)>,
+    kicked: BTreeSet<(Tick, StreamNo, SeatId)>,
     viewers: HashMap<(StreamNo, String), Tick, RandomState>,
     viewers_by_end: BTreeSet<(Tick, StreamNo, String)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Memory {
-    stream: StreamNo,
     why: Departure,
     until: Tick,
 }
@@ -30,18 +30,18 @@ struct Memory {
 impl Departed {
     /// Remembers a departure; beyond `at_most` the ones nearest to being forgotten go, but never a kick.
     pub(crate) fn remember(&mut self, stream: StreamNo, seat: SeatId, why: Departure, until: Tick, at_most: usize) {
-        self.forget_seat(seat);
-        self.seats.insert(seat, Memory { stream, why, until });
-        self.order_of(why).insert((until, seat));
+        self.forget_seat(stream, seat);
+        self.seats.insert((stream, seat), Memory { why, until });
+        self.order_of(why).insert((until, stream, seat));
         while self.faded.len() > at_most {
-            let Some((_, seat)) = self.faded.pop_first() else { break };
-            self.seats.remove(&seat);
+            let Some((_, stream, seat)) = self.faded.pop_first() else { break };
+            self.seats.remove(&(stream, seat));
         }
     }
 
     pub(crate) fn why(&self, stream: StreamNo, seat: SeatId, now: Tick) -> Option<(Departure, Tick)> {
-        let memory = self.seats.get(&seat)?;
-        (memory.stream == stream && now < memory.until).then_some((memory.why, memory.until))
+        let memory = self.seats.get(&(stream, seat))?;
+        (now < memory.until).then_some((memory.why, memory.until))
     }
 
     pub(crate) fn block_viewer(&mut self, stream: StreamNo, viewer: &str, until: Tick) {
@@ -58,7 +58,7 @@ impl Departed {
     /// Forgets what is over, at most so many; whether all of it is forgotten.
     pub(crate) fn forget_until(&mut self, now: Tick, at_most: usize) -> bool {
         for _ in 0..at_most {
-            let over = |set: &BTreeSet<(Tick, SeatId)>| set.first().is_some_and(|(until, _)| *until <= now);
+            let over = |set: &BTreeSet<(Tick, StreamNo, SeatId)>| set.first().is_some_and(|(until, ..)| *until <= now);
             let seat = if over(&self.faded) {
                 self.faded.pop_first()
             } else if over(&self.kicked) {
@@ -66,8 +66,8 @@ impl Departed {
             } else {
                 None
             };
-            if let Some((_, seat)) = seat {
-                self.seats.remove(&seat);
+            if let Some((_, stream, seat)) = seat {
+                self.seats.remove(&(stream, seat));
             } else if self.viewers_by_end.first().is_some_and(|(until, ..)| *until <= now) {
                 let Some((_, stream, viewer)) = self.viewers_by_end.pop_first() else { return true };
                 self.viewers.remove(&(stream, viewer));
@@ -78,13 +78,13 @@ impl Departed {
         false
     }
 
-    fn forget_seat(&mut self, seat: SeatId) {
-        if let Some(memory) = self.seats.remove(&seat) {
-            self.order_of(memory.why).remove(&(memory.until, seat));
+    fn forget_seat(&mut self, stream: StreamNo, seat: SeatId) {
+        if let Some(memory) = self.seats.remove(&(stream, seat)) {
+            self.order_of(memory.why).remove(&(memory.until, stream, seat));
         }
     }
 
-    fn order_of(&mut self, why: Departure) -> &mut BTreeSet<(Tick, SeatId)> {
+    fn order_of(&mut self, why: Departure) -> &mut BTreeSet<(Tick, StreamNo, SeatId)> {
         match why {
             Departure::Kicked => &mut self.kicked,
             Departure::Left | Departure::Expired => &mut self.faded,

@@ -25,11 +25,14 @@ impl House {
         let Some(no) = self.stream_numbers.get(stream).copied() else {
             return Answer::Refused(Refusal::StreamNotFound);
         };
-        match self.named_by(no, &ask, now, tick) {
-            Named::Kicked(left) => Answer::Refused(Refusal::Kicked(left)),
-            Named::Living(slot) => self.refresh(slot, &ask, now, tick),
-            Named::Nobody(_) if self.stream_at(no).ended() => Answer::Refused(Refusal::StreamEnded),
-            Named::Nobody(lost) => self.newcomer(no, &ask, lost, now, tick),
+        let named = self.named_by(no, &ask, now, tick);
+        let blocked = name_of(&ask).and_then(|viewer| self.departed.viewer_blocked(no, viewer, tick));
+        match (named, blocked) {
+            (Named::Kicked(left), _) => Answer::Refused(Refusal::Kicked(left)),
+            _ if self.stream_at(no).ended() => Answer::Refused(Refusal::StreamEnded),
+            (_, Some(until)) => Answer::Refused(Refusal::Kicked(RetryAfter(tick.until(until)))),
+            (Named::Living(slot), None) => self.refresh(slot, &ask, now, tick),
+            (Named::Nobody(lost), None) => self.newcomer(no, &ask, lost, now, tick),
         }
     }
 
@@ -124,8 +127,8 @@ impl House {
             (None, Some(nonce)) => self.entries.by_nonce(no, nonce),
             (None, None) => None,
         }?;
-        let entry = self.entries.get(slot);
-        (self.due_of(entry) > self.tick(now)).then_some(entry.seat)
+        let (entry, tick) = (self.entries.get(slot), self.tick(now));
+        (self.due_of(entry) > tick || self.is_outage(tick)).then_some(entry.seat)
     }
 
     fn named_by(&mut self, no: StreamNo, ask: &Ask<'_>, now: Now, tick: Tick) -> Named {
@@ -146,12 +149,11 @@ impl House {
             (None, Some(nonce)) => self.living(self.entries.by_nonce(no, nonce), now, tick),
             (None, None) => None,
         };
-        let viewer = ask.viewer.filter(|_| ask.asker == Asker::Backend);
-        match (found, viewer) {
-            (Some(slot), _) => Named::Living(slot),
-            (None, Some(viewer)) => self.by_viewer(no, viewer, lost, now, tick),
-            (None, None) => Named::Nobody(lost),
-        }
+        let found = match (found, name_of(ask)) {
+            (None, Some(viewer)) => self.living(self.entries.by_viewer(no, viewer), now, tick),
+            (found, _) => found,
+        };
+        found.map_or(Named::Nobody(lost), Named::Living)
     }
 
     fn by_seat(
@@ -170,16 +172,6 @@ impl House {
             Some((Departure::Left, _)) => Err(Named::Nobody(Some(Lost::Left))),
             Some((Departure::Expired, _)) => Err(Named::Nobody(Some(Lost::Expired))),
             None => self.put_back(no, seat, proof, now, tick).ok_or(Named::Nobody(Some(Lost::Unknown))),
-        }
-    }
-
-    fn by_viewer(&mut self, no: StreamNo, viewer: &str, lost: Option<Lost>, now: Now, tick: Tick) -> Named {
-        if let Some(slot) = self.living(self.entries.by_viewer(no, viewer), now, tick) {
-            return Named::Living(slot);
-        }
-        match self.departed.viewer_blocked(no, viewer, tick) {
-            Some(until) => Named::Kicked(RetryAfter(tick.until(until))),
-            None => Named::Nobody(lost),
         }
     }
 
@@ -219,7 +211,12 @@ impl House {
         }
         let entry =
             Entry { token_until: seconds_u32(proof.expires_at), ..self.blank_entry(no, seat, Place::Seated, now) };
-        Some(self.settle_in(entry, None, tick))
+        let slot = self.settle_in(entry, None, tick);
+        // Only if need be: what is kept for somebody who was not told of it is taken back first (S6, S10).
+        self.withdraw_over_stream_cap(no);
+        self.withdraw_over_tenant_cap();
+        self.allot(no, TurnKind::Offer);
+        Some(slot)
     }
 
     fn refresh(&mut self, slot: Slot, ask: &Ask<'_>, now: Now, tick: Tick) -> Answer {
@@ -280,14 +277,14 @@ impl House {
                 return Answer::Refused(Refusal::TenantViewerCap(retry::OF_A_FULL_TENANT));
             }
             let entry = self.new_entry(no, ask, Place::Seated, now);
-            self.settle_in(Entry { token_until: seconds_u32(ask.token_until), ..entry }, ask.viewer, tick);
+            self.settle_in(Entry { token_until: seconds_u32(ask.token_until), ..entry }, name_of(ask), tick);
             return Answer::In { seat: ask.fresh, lost };
         }
         if stream.line.len() >= stream.record.settings.queue_max {
             return Answer::Full { retry: retry::OF_A_FULL_LINE, lost };
         }
         let entry = self.new_entry(no, ask, Place::Waiting { turn: None, retry_ms: 0 }, now);
-        let slot = self.add_entry(entry, ask.viewer, tick);
+        let slot = self.add_entry(entry, name_of(ask), tick);
         self.entry_changed(slot);
         self.allot(no, TurnKind::Offer);
         self.wait_on(slot, lost, tick)
@@ -371,6 +368,11 @@ impl House {
         tokens.remove(before);
         tokens.add(after);
     }
+}
+
+/// The viewer's name, which only a backend may give: a page could give anybody's.
+fn name_of<'a>(ask: &Ask<'a>) -> Option<&'a str> {
+    ask.viewer.filter(|_| ask.asker == Asker::Backend)
 }
 
 /// When a visible tab's next heartbeat is due. Rule S18.

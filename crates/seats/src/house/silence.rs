@@ -73,10 +73,15 @@ impl House {
 
     fn forgive_an_outage(&mut self, now: Now) -> Tick {
         let tick = self.tick(now);
-        if tick > self.last_tick.after(OUTAGE) {
+        if self.is_outage(tick) {
             self.forgiven = tick;
         }
         tick
+    }
+
+    /// While an outage lasts, nobody's time is over (D2).
+    pub(super) fn is_outage(&self, tick: Tick) -> bool {
+        tick > self.last_tick.after(OUTAGE)
     }
 
     /// Ends up to [`SWEEP`] entries, in the order of their deadlines, then of their coming.
@@ -100,6 +105,8 @@ impl House {
             }
         }
         over.sort_unstable();
+        // Whoever got the slot of an entry that went within the same millisecond has two alarms of one time.
+        over.dedup();
         for (_, _, slot) in over {
             self.remove_entry(slot, Departure::Expired, now);
         }

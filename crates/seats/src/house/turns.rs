@@ -12,6 +12,19 @@ impl House {
     /// while that has room, only this one can be hungry.
     pub(super) fn allot(&mut self, changed: StreamNo, kind: TurnKind) {
         self.note_hunger(changed);
+        self.allot_to_the_hungry(kind);
+    }
+
+    pub(super) fn allot_everywhere(&mut self, kind: TurnKind) {
+        let streams: Vec<StreamNo> = self.streams.keys().copied().collect();
+        // All of them first: whoever waits longest may wait in any.
+        for no in streams {
+            self.note_hunger(no);
+        }
+        self.allot_to_the_hungry(kind);
+    }
+
+    fn allot_to_the_hungry(&mut self, kind: TurnKind) {
         while !self.spend_capped && self.used < self.limits.viewer_cap {
             let Some((_, no)) = self.hungry.iter().map(|no| (self.first_turnless(*no), *no)).min() else { return };
             let stream = self.stream_mut(no);
@@ -20,13 +33,6 @@ impl House {
             self.used += 1;
             self.set_turn(slot, Some(kind));
             self.note_hunger(no);
-        }
-    }
-
-    pub(super) fn allot_everywhere(&mut self, kind: TurnKind) {
-        let streams: Vec<StreamNo> = self.streams.keys().copied().collect();
-        for no in streams {
-            self.allot(no, kind);
         }
     }
 
@@ -109,6 +115,7 @@ impl House {
         let slot = stream.line.nth(stream.untold).expect("an untold turn belongs to a place in the line");
         self.used -= 1;
         self.set_turn(slot, None);
+        self.note_hunger(no);
     }
 
     fn set_turn(&mut self, slot: Slot, new: Option<TurnKind>) {
