@@ -64,11 +64,7 @@ fn report(floors: &[f64], rounds: &[Vec<Round>]) -> ExitCode {
         let group = median(rounds.iter().map(|round| GRANTS as f64 / round.commits as f64));
         let ms = |at: f64| median(rounds.iter().map(|round| round.latency.value_at_quantile(at) as f64 / 1e3));
         let (share, p99) = (grants / floor, ms(0.99));
-        println!(
-            "{tasks:>7} {grants:>10.0} {share:>7.2}x {group:>13.0} {:>8.2} {p99:>8.2} {:>8.2}",
-            ms(0.5),
-            ms(1.0)
-        );
+        println!("{tasks:>7} {grants:>10.0} {share:>7.2}x {group:>13.0} {:>8.2} {p99:>8.2} {:>8.2}", ms(0.5), ms(1.0));
         good &= p99 <= P99.as_secs_f64() * 1e3 && (*tasks < 256 || share >= SHARE);
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -27,6 +27,8 @@ struct State {
 pub(super) struct AtDesk<'a> {
     state: MutexGuard<'a, State>,
     desk: &'a Desk,
+    /// The tenant's own rows, ahead of the house's changes.
+    rows: Vec<Row>,
     /// Read under the lock, so that one house's time never steps back.
     pub(super) now: Now,
 }
@@ -39,7 +41,7 @@ impl Desk {
     /// Takes the desk as it stands.
     pub(super) fn take(&self) -> AtDesk<'_> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        AtDesk { state, desk: self, now: clock::now() }
+        AtDesk { state, desk: self, rows: Vec::new(), now: clock::now() }
     }
 
     /// Takes the desk with nothing left in the house whose time is over.
@@ -72,16 +74,16 @@ impl AtDesk<'_> {
         &self.state.settings
     }
 
-    /// Replaces the tenant's settings and queues their row.
+    /// Replaces the tenant's settings.
     pub(super) fn put_settings(&mut self, settings: TenantSettings) {
         let row = Row::Tenant { id: self.desk.tenant.clone(), settings: settings.clone() };
         self.state.settings = settings;
         self.push(row);
     }
 
-    /// Queues a row of the tenant's own.
+    /// Has a row of the tenant's own written together with what follows.
     pub(super) fn push(&mut self, row: Row) {
-        self.state.ticket = self.desk.journal.push(std::iter::once(row));
+        self.rows.push(row);
     }
 
     /// Expires what is due, as far as one round goes.
@@ -93,9 +95,8 @@ impl AtDesk<'_> {
     /// earlier change of the house, so that a position once told is never seen to rise after a crash.
     pub(super) fn publish(mut self) -> Ticket {
         let changes = self.state.house.take_changes();
-        if !changes.is_empty() {
-            let tenant = &self.desk.tenant;
-            self.state.ticket = self.desk.journal.push(changes.into_iter().map(|change| Row::of(tenant, change)));
+        if !changes.is_empty() || !self.rows.is_empty() {
+            self.state.ticket = self.queue(changes);
         }
         self.state.ticket
     }
@@ -108,11 +109,15 @@ impl AtDesk<'_> {
             return;
         }
         let quiet = changes.iter().all(|change| is_seated_row_of(change, seat));
-        let tenant = &self.desk.tenant;
-        let ticket = self.desk.journal.push(changes.into_iter().map(|change| Row::of(tenant, change)));
+        let ticket = self.queue(changes);
         if !quiet {
             self.state.ticket = ticket;
         }
+    }
+
+    fn queue(&mut self, changes: Vec<Change>) -> Ticket {
+        let (tenant, rows) = (&self.desk.tenant, std::mem::take(&mut self.rows));
+        self.desk.journal.push(rows.into_iter().chain(changes.into_iter().map(|change| Row::of(tenant, change))))
     }
 }
 

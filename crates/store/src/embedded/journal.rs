@@ -10,17 +10,16 @@
 //!                        └─────────────────────┘
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use foldhash::fast::RandomState;
-use tidegate_seats::{Arrival, Change, StandingRecord, StreamId};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tracing::error;
 
+use super::backlog::Backlog;
 use super::file::SeatsFile;
 use super::metrics;
 use super::rows::Row;
@@ -29,6 +28,11 @@ use crate::StoreAway;
 /// How far the journal must have come before an answer may leave. Later tickets are greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ticket(u64);
+
+impl Ticket {
+    /// Of what a closed journal did not take.
+    const NEVER: Self = Self(u64::MAX);
+}
 
 /// The queue, and the file that it is written to.
 pub(super) struct Journal {
@@ -53,18 +57,15 @@ pub(super) struct Totals {
     pub(super) rows: AtomicU64,
 }
 
+#[derive(Default)]
 struct Queue {
-    rows: VecDeque<Row>,
-    /// The ticket of the last row that left the queue.
-    taken: u64,
+    rows: Backlog,
     /// Sorted by ticket.
     waiters: VecDeque<Waiter>,
     /// A writer runs, or will run again by itself.
     writing: bool,
     /// Since when a commit is under way. Real time: a disk does not stand still with a test's clock.
     in_flight: Option<Instant>,
-    /// While away: each entry's last row, so that renewals of one seat stay one row however long it takes.
-    latest: Option<HashMap<(StreamId, Arrival), u64, RandomState>>,
     closed: bool,
 }
 
@@ -78,7 +79,7 @@ struct Waiter {
 impl Journal {
     pub(super) fn new(file: SeatsFile, max_bytes: Option<u64>, runtime: Handle) -> Self {
         Self {
-            queue: Mutex::new(Queue::new()),
+            queue: Mutex::new(Queue::default()),
             file: Mutex::new(Some(file)),
             durable: AtomicU64::new(0),
             away: AtomicBool::new(false),
@@ -100,20 +101,19 @@ impl Journal {
         self.away.load(Ordering::Acquire)
     }
 
-    /// Queues rows behind all others and has them written; the ticket is that of the last one.
+    /// Queues what one call changed, to be written behind all others and at once; the ticket is that of its last row.
     pub(super) fn push(self: &Arc<Self>, rows: impl Iterator<Item = Row>) -> Ticket {
         let mut queue = self.queue();
-        for row in rows {
-            queue.push(row);
+        if queue.closed {
+            return Ticket::NEVER;
         }
+        queue.rows.push(rows);
         self.pending.store(queue.rows.len(), Ordering::Relaxed);
-        let ticket = Ticket(queue.last());
-        let idle = !queue.writing && !queue.closed && !queue.rows.is_empty();
-        if idle {
-            queue.writing = true;
-        }
+        let ticket = Ticket(queue.rows.last());
+        let writer_runs = queue.writing || queue.rows.is_empty();
+        queue.writing |= !writer_runs;
         drop(queue);
-        if idle {
+        if !writer_runs {
             self.start_writer();
         }
         ticket
@@ -133,13 +133,11 @@ impl Journal {
     /// Takes the next rows for a commit; with none left the writer is done, and the next push starts another.
     pub(super) fn take_batch(&self) -> Option<Vec<Row>> {
         let mut queue = self.queue();
-        let n = queue.rows.len().min(BATCH_ROWS);
-        if n == 0 {
+        let batch = queue.rows.take(BATCH_ROWS);
+        if batch.is_empty() {
             queue.writing = false;
             return None;
         }
-        let batch: Vec<Row> = queue.rows.drain(..n).collect();
-        queue.taken += n as u64;
         queue.in_flight = Some(Instant::now());
         self.pending.store(queue.rows.len(), Ordering::Relaxed);
         metrics::pending(queue.rows.len());
@@ -150,8 +148,8 @@ impl Journal {
     pub(super) fn landed(&self) {
         let mut queue = self.queue();
         queue.in_flight = None;
-        queue.latest = None;
-        self.durable.store(queue.taken, Ordering::Release);
+        queue.rows.fold_no_more();
+        self.durable.store(queue.rows.taken(), Ordering::Release);
         let woken = queue.take_waiters();
         self.set_away(&mut queue, false);
         drop(queue);
@@ -165,10 +163,7 @@ impl Journal {
     pub(super) fn put_back(&self, batch: Vec<Row>) {
         let mut queue = self.queue();
         queue.in_flight = None;
-        queue.taken -= batch.len() as u64;
-        for row in batch.into_iter().rev() {
-            queue.rows.push_front(row);
-        }
+        queue.rows.put_back(batch);
         self.pending.store(queue.rows.len(), Ordering::Relaxed);
         self.set_away(&mut queue, true);
     }
@@ -177,14 +172,18 @@ impl Journal {
     ///
     /// Called several times a second.
     pub(super) fn watch(&self) {
+        self.watch_for(PATIENCE);
+    }
+
+    fn watch_for(&self, patience: Duration) {
         let mut queue = self.queue();
-        if queue.in_flight.is_some_and(|since| since.elapsed() >= PATIENCE) && !self.is_away() {
+        if queue.in_flight.is_some_and(|since| since.elapsed() >= patience) && !self.is_away() {
             error!("the disk does not answer: no new seats until it does");
             self.set_away(&mut queue, true);
         }
         if self.is_away() {
             let now = tokio::time::Instant::now();
-            queue.waiters.retain(|waiter| now.duration_since(waiter.since) < PATIENCE);
+            queue.waiters.retain(|waiter| now.duration_since(waiter.since) < patience);
         }
     }
 
@@ -204,7 +203,7 @@ impl Journal {
     pub(super) fn give_up(&self) -> usize {
         let mut queue = self.queue();
         queue.waiters.clear();
-        queue.rows.drain(..).count()
+        queue.rows.clear()
     }
 
     fn wait_for(&self, ticket: Ticket) -> Option<oneshot::Receiver<()>> {
@@ -224,8 +223,8 @@ impl Journal {
 
     fn set_away(&self, queue: &mut Queue, away: bool) {
         let away = away || queue.closed;
-        if away && queue.latest.is_none() {
-            queue.index();
+        if away {
+            queue.rows.fold_from_now();
         }
         if self.away.swap(away, Ordering::AcqRel) != away {
             metrics::away(away);
@@ -238,63 +237,6 @@ impl Journal {
 }
 
 impl Queue {
-    fn new() -> Self {
-        Self {
-            rows: VecDeque::new(),
-            taken: 0,
-            waiters: VecDeque::new(),
-            writing: false,
-            in_flight: None,
-            latest: None,
-            closed: false,
-        }
-    }
-
-    /// The ticket of the last row.
-    fn last(&self) -> u64 {
-        self.taken + self.rows.len() as u64
-    }
-
-    fn push(&mut self, row: Row) {
-        if self.closed {
-            return;
-        }
-        if let Some(row) = self.fold(row) {
-            self.rows.push_back(row);
-            self.note_last();
-        }
-    }
-
-    /// While away, lets a row take the place of the same entry's older one; gives back what has none.
-    ///
-    /// Only where the entry stands as it stood: a row that tells of a new standing must not overtake those
-    /// before it, or a crash between two commits could keep a seat given and not the one freed for it.
-    fn fold(&mut self, row: Row) -> Option<Row> {
-        let older = key_of(&row).and_then(|key| self.latest.as_ref()?.get(&key).copied());
-        let older = older.and_then(|ticket| ticket.checked_sub(self.taken + 1));
-        let Some(older) = older.and_then(|index| self.rows.get_mut(usize::try_from(index).ok()?)) else {
-            return Some(row);
-        };
-        if standing_in(older) != standing_in(&row) {
-            return Some(row);
-        }
-        *older = row;
-        None
-    }
-
-    fn note_last(&mut self) {
-        let last = self.last();
-        let key = self.rows.back().and_then(key_of);
-        if let (Some(latest), Some(key)) = (&mut self.latest, key) {
-            latest.insert(key, last);
-        }
-    }
-
-    fn index(&mut self) {
-        let tickets = (self.taken + 1..).zip(&self.rows);
-        self.latest = Some(tickets.filter_map(|(ticket, row)| Some((key_of(row)?, ticket))).collect());
-    }
-
     fn wait(&mut self, waiter: Waiter) {
         // Nearly always at the end: few wait for less than the newest row.
         let at = self.waiters.partition_point(|other| other.ticket <= waiter.ticket);
@@ -303,22 +245,8 @@ impl Queue {
 
     /// Whoever waits for what was taken.
     fn take_waiters(&mut self) -> Vec<Waiter> {
-        let n = self.waiters.partition_point(|waiter| waiter.ticket <= self.taken);
+        let n = self.waiters.partition_point(|waiter| waiter.ticket <= self.rows.taken());
         self.waiters.drain(..n).collect()
-    }
-}
-
-fn key_of(row: &Row) -> Option<(StreamId, Arrival)> {
-    match row {
-        Row::Seats(Change::Entry(entry)) => Some((entry.stream.clone(), entry.arrival)),
-        Row::Seats(_) | Row::Tenant { .. } | Row::Key { .. } | Row::Stream { .. } => None,
-    }
-}
-
-fn standing_in(row: &Row) -> Option<StandingRecord> {
-    match row {
-        Row::Seats(Change::Entry(entry)) => Some(entry.standing),
-        Row::Seats(_) | Row::Tenant { .. } | Row::Key { .. } | Row::Stream { .. } => None,
     }
 }
 
@@ -331,3 +259,85 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const BATCH_ROWS: usize = 1000;
 /// With so many rows waiting, no call may add more; a house's own sweep may.
 const PENDING_MAX: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use tidegate_seats::{Change, StreamId};
+
+    use super::*;
+
+    /// A journal whose writer is the test.
+    fn journal(dir: &std::path::Path) -> Arc<Journal> {
+        let (file, _) = SeatsFile::open(dir).unwrap();
+        let journal = Journal::new(file, None, Handle::current());
+        journal.queue().writing = true;
+        Arc::new(journal)
+    }
+
+    fn rows(n: u32) -> impl Iterator<Item = Row> {
+        let stream = StreamId::parse("s").unwrap();
+        (0..n).map(move |peak| Row::Seats(Change::Peak { stream: stream.clone(), peak }))
+    }
+
+    #[tokio::test]
+    async fn d2_a_disk_that_does_not_answer_is_away_until_it_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = journal(dir.path());
+        let ticket = journal.push(rows(1));
+        let waiter = tokio::spawn({
+            let journal = Arc::clone(&journal);
+            async move { journal.durable(ticket).await }
+        });
+        tokio::task::yield_now().await;
+        journal.take_batch().unwrap();
+        journal.watch();
+        assert_eq!(journal.writable(), Ok(()));
+        journal.watch_for(Duration::ZERO);
+        assert_eq!(journal.writable(), Err(AWAY));
+        assert_eq!(waiter.await.unwrap(), Err(AWAY));
+        journal.landed();
+        assert_eq!(journal.writable(), Ok(()));
+        assert_eq!(journal.durable(ticket).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn d1_a_commit_wakes_those_it_covers_and_nobody_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = journal(dir.path());
+        let early = journal.push(rows(1));
+        let woken = journal.wait_for(early).unwrap();
+        journal.take_batch().unwrap();
+        let late = journal.push(rows(1));
+        let mut waits = journal.wait_for(late).unwrap();
+        // Also who comes to wait for the earlier one only now.
+        let woken_too = journal.wait_for(early).unwrap();
+        journal.landed();
+        assert_eq!((woken.await, woken_too.await), (Ok(()), Ok(())));
+        waits.try_recv().unwrap_err();
+        journal.take_batch().unwrap();
+        journal.landed();
+        assert_eq!(waits.await, Ok(()));
+        assert!(journal.wait_for(late).is_none());
+    }
+
+    #[tokio::test]
+    async fn d2_a_crowded_journal_takes_no_more_calls() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = journal(dir.path());
+        journal.push(rows(100_000));
+        assert_eq!(journal.writable(), Ok(()));
+        journal.push(rows(1));
+        assert_eq!(journal.writable(), Err(AWAY));
+        journal.take_batch().unwrap();
+        assert_eq!(journal.writable(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn o9_a_closed_journal_promises_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = journal(dir.path());
+        journal.finish().unwrap();
+        let ticket = journal.push(rows(1));
+        assert_eq!(journal.durable(ticket).await, Err(AWAY));
+    }
+}

@@ -5,12 +5,14 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use tracing::warn;
+
 use super::error::OpenError;
 
 /// Holds `DIR/lock` for as long as it lives. The system lets go of it when the process dies, however it dies.
 #[derive(Debug)]
 pub(super) struct DirLock {
-    _file: File,
+    file: File,
 }
 
 impl DirLock {
@@ -30,7 +32,17 @@ impl DirLock {
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
         }
         note_owner(&mut file).map_err(|e| failed(&e))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for DirLock {
+    /// Closing the file alone would leave the lock with a child process that is just being started: between fork and
+    /// exec it has a copy.
+    fn drop(&mut self) {
+        if let Err(error) = self.file.unlock() {
+            warn!(%error, "could not unlock the store's directory");
+        }
     }
 }
 

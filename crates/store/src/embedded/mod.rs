@@ -23,6 +23,7 @@ use self::load::KeptTenant;
 use self::places::Places;
 use self::registry::{Keys, Registry};
 
+mod backlog;
 mod catalogue;
 mod clock;
 mod desk;
