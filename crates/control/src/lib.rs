@@ -1,1 +1,38 @@
-//! x
+//! The HTTP API of seats: the page's own calls, a tenant's calls, and what a socket may cost.
+//!
+//! Decides nothing about seats: a request becomes an ask, the store answers, the answer becomes a body. What is
+//! decided here is who speaks ([`auth`], [`addresses`]), how often ([`ControlSettings`]), and what is signed
+//! ([`Tokens`]). One request's way through, in the order of the files:
+//!
+//! ```text
+//! server ── connection ── front ── routes/* ── body, auth, bucket ── store ── answers ── reply
+//! ```
+
+mod settings;
+
+mod connection;
+mod front;
+mod server;
+
+pub mod addresses;
+pub mod auth;
+mod body;
+mod buckets;
+mod cors;
+
+mod control;
+mod routes;
+
+mod answers;
+mod departures;
+mod metrics;
+mod openapi;
+mod outage;
+mod relays;
+mod reply;
+mod tokens;
+
+pub use control::Control;
+pub use metrics::recorder;
+pub use settings::{ControlSettings, ForwardedHeader, Networks, TokenSettings};
+pub use tokens::{Tokens, fresh_seed};

@@ -17,6 +17,7 @@
 //! ```
 
 mod codes;
+pub mod health;
 mod json;
 pub mod play;
 mod problem;
@@ -30,4 +31,4 @@ pub use codes::Code;
 pub use json::JSON_DEPTH_MAX;
 pub use problem::Problem;
 pub use reply::{Media, Reply, retry_after_s};
-pub use text::{COUNT_MAX, Count, NAME_MAX_CHARS, TOKEN_MAX_BYTES};
+pub use text::{COUNT_MAX, Cap, Count, NAME_MAX_CHARS, TOKEN_MAX_BYTES};

@@ -327,6 +327,16 @@ impl NotYet {
     }
 }
 
+/// The answer to an ask that was not refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Admission {
+    /// There is a seat.
+    Seated(Seated),
+    /// There is none yet.
+    NotYet(NotYet),
+}
+
 /// `200`: a new token (S20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Renewed {
@@ -357,6 +367,10 @@ impl Reply for Seated {
     fn status(&self) -> u16 {
         201
     }
+
+    fn label(&self) -> &'static str {
+        "in"
+    }
 }
 
 impl Reply for NotYet {
@@ -364,11 +378,42 @@ impl Reply for NotYet {
         409
     }
 
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Wait { .. } => "wait",
+            Self::Offer { .. } => "offer",
+            Self::Full { .. } => "full",
+        }
+    }
+
     fn retry_after_ms(&self) -> Option<u64> {
         match self {
             Self::Wait { retry_after_ms, .. }
             | Self::Offer { retry_after_ms, .. }
             | Self::Full { retry_after_ms, .. } => Some(*retry_after_ms),
+        }
+    }
+}
+
+impl Reply for Admission {
+    fn status(&self) -> u16 {
+        match self {
+            Self::Seated(seated) => seated.status(),
+            Self::NotYet(not_yet) => not_yet.status(),
+        }
+    }
+
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Seated(seated) => seated.label(),
+            Self::NotYet(not_yet) => not_yet.label(),
+        }
+    }
+
+    fn retry_after_ms(&self) -> Option<u64> {
+        match self {
+            Self::Seated(_) => None,
+            Self::NotYet(not_yet) => not_yet.retry_after_ms(),
         }
     }
 }

@@ -81,6 +81,10 @@ impl Reply for Problem {
         self.status
     }
 
+    fn label(&self) -> &'static str {
+        self.code.as_str()
+    }
+
     fn media(&self) -> Media {
         Media::Problem
     }

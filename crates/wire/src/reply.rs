@@ -27,6 +27,11 @@ pub trait Reply: Serialize {
     /// The HTTP status.
     fn status(&self) -> u16;
 
+    /// What it is called where answers are counted: every variant of an answer is one label.
+    fn label(&self) -> &'static str {
+        "ok"
+    }
+
     /// The media type.
     fn media(&self) -> Media {
         Media::Json

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::json::{self, Body};
-use crate::text::{Count, check_name, check_region};
+use crate::text::{Cap, Count, check_name, check_region};
 use crate::{Problem, Reply};
 
 /// What a new stream is to be (S25).
@@ -15,8 +15,8 @@ pub struct StreamRequest {
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     /// Seats.
-    #[schema(value_type = u32, maximum = 1_000_000)]
-    pub viewer_cap: Count,
+    #[schema(value_type = u32, minimum = 1, maximum = 1_000_000)]
+    pub viewer_cap: Cap,
     /// Places in line. Default 0: without a seat, straight to `full`.
     #[schema(value_type = Option<u32>, maximum = 1_000_000)]
     pub queue_max: Option<Count>,
@@ -37,8 +37,8 @@ pub struct StreamChange {
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
     /// Seats; lowering it unseats nobody (S10).
-    #[schema(value_type = Option<u32>, maximum = 1_000_000)]
-    pub viewer_cap: Option<Count>,
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 1_000_000)]
+    pub viewer_cap: Option<Cap>,
     /// Places in line; lowering it takes nobody's place (S10).
     #[schema(value_type = Option<u32>, maximum = 1_000_000)]
     pub queue_max: Option<Count>,

@@ -16,33 +16,47 @@ pub const TOKEN_MAX_BYTES: usize = 4096;
 /// Largest cap or line that a body may ask for; what a tenant and a deployment allow is less (S12, S14).
 pub const COUNT_MAX: u32 = 1_000_000;
 
-/// A number of seats or places: a whole number from 0 to [`COUNT_MAX`].
+/// A number of places: a whole number from 0 to [`COUNT_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);
 
+/// A number of seats: a whole number from 1 to [`COUNT_MAX`].
+///
+/// Never 0: streams would then cost no places, and S14 would not bound how many a deployment holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cap(pub u32);
+
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_u64(CountVisitor)
+        deserializer.deserialize_u64(WholeNumber { from: 0 }).map(Self)
     }
 }
 
-struct CountVisitor;
+impl<'de> Deserialize<'de> for Cap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_u64(WholeNumber { from: 1 }).map(Self)
+    }
+}
 
-impl Visitor<'_> for CountVisitor {
-    type Value = Count;
+struct WholeNumber {
+    from: u32,
+}
+
+impl Visitor<'_> for WholeNumber {
+    type Value = u32;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a whole number from 0 to {COUNT_MAX}")
+        write!(f, "a whole number from {} to {COUNT_MAX}", self.from)
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Count, E> {
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<u32, E> {
         match u32::try_from(value) {
-            Ok(count) if count <= COUNT_MAX => Ok(Count(count)),
+            Ok(number) if (self.from..=COUNT_MAX).contains(&number) => Ok(number),
             Ok(_) | Err(_) => Err(E::invalid_value(de::Unexpected::Unsigned(value), &self)),
         }
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Count, E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<u32, E> {
         match u64::try_from(value) {
             Ok(value) => self.visit_u64(value),
             Err(_) => Err(E::invalid_value(de::Unexpected::Signed(value), &self)),

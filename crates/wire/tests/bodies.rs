@@ -89,7 +89,8 @@ fn s25_a_needed_field_that_is_missing_is_named() {
 
 #[test]
 fn limits_numbers_are_whole_and_bounded() {
-    for number in ["-1", "1000001", "4294967296", "18446744073709551616", "1e400", "1.5", "2.0", "\"2\"", "NaN", "true"]
+    for number in
+        ["-1", "0", "1000001", "4294967296", "18446744073709551616", "1e400", "1.5", "2.0", "\"2\"", "NaN", "true"]
     {
         let body = format!(r#"{{"name":"a","viewer_cap":{number}}}"#);
         let problem = refused(streams::parse_stream(body.as_bytes()));
@@ -97,7 +98,7 @@ fn limits_numbers_are_whole_and_bounded() {
     }
     let problem = refused(streams::parse_stream(br#"{"name":"a","viewer_cap":-1}"#));
     let detail =
-        "viewer_cap: invalid value: integer `-1`, expected a whole number from 0 to 1000000 at line 1 column 27";
+        "viewer_cap: invalid value: integer `-1`, expected a whole number from 1 to 1000000 at line 1 column 27";
     assert_eq!(said(&problem), (Code::BadRequest, Some("viewer_cap"), detail));
     let most = streams::parse_stream(br#"{"name":"a","viewer_cap":1000000,"queue_max":0}"#).unwrap();
     assert_eq!((most.viewer_cap.0, most.queue_max.unwrap().0), (1_000_000, 0));

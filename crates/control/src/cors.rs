@@ -1,0 +1,85 @@
+//! Which pages of other origins may call, and which headers every answer carries.
+
+use axum::response::Response;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, ORIGIN,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Method};
+
+use crate::reply;
+
+/// The origins whose pages may call the open routes; never with credentials, as no cookie means anything here.
+#[derive(Clone, Debug)]
+pub(crate) enum Origins {
+    /// Every page.
+    Any,
+    /// These pages only.
+    Listed(Vec<HeaderValue>),
+}
+
+impl Origins {
+    pub(crate) fn new(origins: &[String]) -> Self {
+        if origins.iter().any(|origin| origin == "*") {
+            return Self::Any;
+        }
+        Self::Listed(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect())
+    }
+
+    /// The value of `Access-Control-Allow-Origin` for a request; `None` for a page that may not.
+    pub(crate) fn allow(&self, request: &HeaderMap) -> Option<HeaderValue> {
+        match self {
+            Self::Any => Some(HeaderValue::from_static("*")),
+            Self::Listed(origins) => {
+                let asked = request.get(ORIGIN)?;
+                origins.iter().find(|origin| *origin == asked).cloned()
+            }
+        }
+    }
+}
+
+/// Routes that pages of other origins call.
+pub(crate) fn is_open(path: &str) -> bool {
+    path.starts_with("/v1/play/") || path.starts_with("/v1/chat/")
+}
+
+/// Answers the question that a browser sends before a call from another origin.
+pub(crate) fn preflight() -> Response {
+    let mut response = reply::allowed("GET, POST, OPTIONS");
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("content-type, x-request-id, last-event-id"));
+    // The longest that any browser keeps it.
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}
+
+/// Whether a request is such a question.
+pub(crate) fn is_preflight(method: &Method, path: &str) -> bool {
+    method == Method::OPTIONS && is_open(path)
+}
+
+/// Adds what the page's browser needs to hand the answer on.
+pub(crate) fn open(headers: &mut HeaderMap, origins: &Origins, allow: Option<HeaderValue>) {
+    if matches!(origins, Origins::Listed(_)) {
+        headers.append(VARY, HeaderValue::from_static("origin"));
+    }
+    if let Some(allow) = allow {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allow);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("retry-after, x-request-id"));
+    }
+}
+
+/// Adds what every answer carries: it is for the asker only, and nothing in it is to be run. A route that serves
+/// pages sets its own.
+pub(crate) fn harden(headers: &mut HeaderMap, is_open: bool) {
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !is_open {
+        headers
+            .entry(CONTENT_SECURITY_POLICY)
+            .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+        headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    }
+}

@@ -1,0 +1,160 @@
+//! What every route takes from a request, and how it answers.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::response::Response;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+use tidegate_seats::{StreamId, TenantId};
+use tidegate_wire::{Code, Problem, Reply};
+
+use super::Route;
+use crate::addresses::client_address;
+use crate::control::{Policy, Shared};
+use crate::{auth, body, reply};
+
+/// What the server knows about a request before it is routed.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    /// The other end of the socket.
+    pub(crate) peer: IpAddr,
+    /// When the request's head was complete.
+    pub(crate) started: Instant,
+    /// Sent along or made here; echoed, and logged.
+    pub(crate) id: HeaderValue,
+}
+
+impl Context {
+    /// A router that is called without the server in front of it knows no peer.
+    fn unknown() -> Self {
+        Self { peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED), started: Instant::now(), id: HeaderValue::from_static("-") }
+    }
+
+    /// The request id as a log shows it.
+    pub(crate) fn id(&self) -> &str {
+        self.id.to_str().unwrap_or("-")
+    }
+}
+
+/// One request, taken apart once.
+pub(crate) struct Call {
+    pub(crate) context: Context,
+    pub(crate) headers: HeaderMap,
+    query: Option<String>,
+    /// In a lock that is never taken: a body may move between threads but not be shared, a call is shared.
+    body: Mutex<Body>,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Call {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Infallible> {
+        let (mut parts, body) = request.into_parts();
+        let context = parts.extensions.remove::<Context>().unwrap_or_else(Context::unknown);
+        let query = parts.uri.query().map(str::to_owned);
+        Ok(Self { context, headers: parts.headers, query, body: Mutex::new(body) })
+    }
+}
+
+impl Call {
+    /// The whole body.
+    pub(crate) async fn body(&mut self, policy: &Policy) -> Result<Bytes, Problem> {
+        let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
+        body::read(std::mem::take(body), policy.settings.body_timeout()).await
+    }
+
+    /// The part of the URL after `?`.
+    pub(crate) fn query(&self) -> &str {
+        self.query.as_deref().unwrap_or_default()
+    }
+
+    /// The address that the request counts for (S16).
+    pub(crate) fn client(&self, policy: &Policy) -> IpAddr {
+        client_address(&self.headers, self.context.peer, &policy.trusted)
+    }
+
+    /// The tenant whose key came along, and its stream: another tenant's is as good as none.
+    pub(crate) async fn tenants_stream(
+        &self,
+        control: &Shared,
+        stream: &StreamPath,
+    ) -> Result<(TenantId, StreamId), Problem> {
+        let tenant = self.tenant(control).await?;
+        let stream = stream.id()?;
+        if control.seats.tenant_of(stream).await.as_ref() != Some(&tenant) {
+            return Err(no_stream());
+        }
+        Ok((tenant, stream.clone()))
+    }
+
+    /// The tenant whose key came along.
+    pub(crate) async fn tenant(&self, control: &Shared) -> Result<TenantId, Problem> {
+        auth::tenant(control.catalogue.as_ref(), &self.headers).await
+    }
+
+    /// Counts and writes what came of the request.
+    pub(crate) fn answer(&self, control: &Shared, route: Route, outcome: Result<impl Reply, Problem>) -> Response {
+        match outcome {
+            Ok(answer) => {
+                self.count(control, route, answer.label());
+                reply::write(&answer)
+            }
+            Err(problem) => self.refuse(control, route, &problem),
+        }
+    }
+
+    /// Counts and writes that it is done, with nothing to say.
+    pub(crate) fn done(&self, control: &Shared, route: Route, outcome: Result<(), Problem>) -> Response {
+        match outcome {
+            Ok(()) => {
+                self.count(control, route, "ok");
+                reply::no_content()
+            }
+            Err(problem) => self.refuse(control, route, &problem),
+        }
+    }
+
+    /// Counts and writes a refusal.
+    pub(crate) fn refuse(&self, control: &Shared, route: Route, problem: &Problem) -> Response {
+        self.count(control, route, problem.label());
+        reply::write_problem(problem)
+    }
+
+    /// Counts an answer and the time that it took.
+    pub(crate) fn count(&self, control: &Shared, route: Route, label: &'static str) {
+        control.metrics.answered(route, label, self.context.started.elapsed());
+    }
+}
+
+/// The `{id}` of a path. Its shape is checked before anything is looked up.
+pub(crate) struct StreamPath(Option<StreamId>);
+
+impl StreamPath {
+    /// The stream's name, if the text can be one.
+    pub(crate) fn id(&self) -> Result<&StreamId, Problem> {
+        self.0.as_ref().ok_or_else(no_stream)
+    }
+}
+
+impl FromRequestParts<Arc<Shared>> for StreamPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<Shared>) -> Result<Self, Infallible> {
+        let params = RawPathParams::from_request_parts(parts, state).await;
+        let id = params
+            .ok()
+            .and_then(|params| params.iter().find_map(|(name, value)| (name == "id").then(|| StreamId::parse(value))));
+        Ok(Self(id.flatten()))
+    }
+}
+
+/// Also what another tenant's stream is.
+pub(crate) fn no_stream() -> Problem {
+    Problem::new(Code::StreamNotFound, "no stream of this id; `GET /v1/streams` lists a tenant's own")
+}
