@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-store", &["tidegate-seats", "tidegate-gate"]),
     ("tidegate-control", &["tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"]),
     ("tidegate-upstream", &["tidegate-gate", "tidegate-store"]),
+    ("tidegate-chat", &["tidegate-upstream"]),
     (
         "tidegate",
         &[
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("tidegate-bench", &[]),
     ("tidegate-tests", &[]),
+    ("tidegate-upstreams", &[]),
 ];
 
 /// Crates that decide and never wait, open a socket or read a clock.
