@@ -328,7 +328,10 @@ impl Stage {
 
     /// The store loses every viewer and begins a new memory now (T5).
     pub(crate) fn lose_memory(&mut self) {
-        self.rows.forget_viewers(self.now.unix_s);
+        self.rows.birth = self.now.unix_s;
+        self.rows.entries.clear();
+        self.rows.departed.clear();
+        self.rows.kicked_viewers.clear();
         self.restart();
     }
 

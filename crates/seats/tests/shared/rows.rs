@@ -13,11 +13,11 @@ use tidegate_seats::{
 pub(crate) struct Rows {
     tenant: TenantId,
     limits: TenantLimits,
-    birth: u64,
+    pub(crate) birth: u64,
     streams: BTreeMap<StreamId, StreamRecord>,
-    entries: BTreeMap<Arrival, EntryRecord>,
-    departed: BTreeMap<(StreamId, SeatId), DepartedRecord>,
-    kicked_viewers: BTreeMap<(StreamId, String), u64>,
+    pub(crate) entries: BTreeMap<Arrival, EntryRecord>,
+    pub(crate) departed: BTreeMap<(StreamId, SeatId), DepartedRecord>,
+    pub(crate) kicked_viewers: BTreeMap<(StreamId, String), u64>,
 }
 
 impl Rows {
@@ -68,14 +68,6 @@ impl Rows {
         self.entries.retain(|_, entry| entry.stream != *gone);
         self.departed.retain(|(stream, _), _| stream != gone);
         self.kicked_viewers.retain(|(stream, _), _| stream != gone);
-    }
-
-    /// The same rows after a total loss of entries and departures at `birth` (T5): the catalogue survives.
-    pub(crate) fn forget_viewers(&mut self, birth: u64) {
-        self.birth = birth;
-        self.entries.clear();
-        self.departed.clear();
-        self.kicked_viewers.clear();
     }
 
     pub(crate) fn record(&self) -> HouseRecord {
