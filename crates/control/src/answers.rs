@@ -1,5 +1,7 @@
 //! The engine's answers become the network's.
 
+use std::time::Duration;
+
 use tidegate_seats::{Answer, Lost, Refusal, SettingsRefusal, StreamId, StreamRecord};
 use tidegate_store::CatalogueError;
 use tidegate_wire::play::{self, Admission, NotYet, Seated, State};
@@ -83,7 +85,8 @@ pub(crate) fn unchanged(control: &Shared, error: CatalogueError) -> Problem {
         CatalogueError::TenantNotFound => Problem::new(Code::Unauthorized, "the key's tenant is gone"),
         // Fresh ids are random; after several in a row that are taken, the store does not tell the truth.
         CatalogueError::IdTaken | CatalogueError::KeyTaken => {
-            Problem::new(Code::StoreUnavailable, "no free stream id was found; nothing was changed")
+            let retry = Duration::from_secs(1);
+            Problem::new(Code::StoreUnavailable, "no free stream id was found; nothing was changed").retry(retry)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Whether the process lives, takes requests, and what it counted (O4, O8, O9).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
@@ -37,7 +38,7 @@ pub(crate) async fn readyz(State(control): State<Arc<Shared>>, call: Call) -> Re
 
 async fn try_ready(control: &Shared) -> Result<Healthy, Problem> {
     if control.is_stopping() {
-        return Err(Problem::new(Code::NotReady, "the process is stopping"));
+        return Err(Problem::new(Code::NotReady, "the process is stopping; ask another").retry(ASK_ANOTHER));
     }
     let writable = control.seats.writable().await;
     control.outage.note(writable, unix_now());
@@ -64,3 +65,6 @@ pub(crate) async fn description(State(control): State<Arc<Shared>>, call: Call) 
     call.count(&control, Route::Description, "ok");
     reply::text("application/json", control.description.clone())
 }
+
+/// When to look again after a process that is stopping said so; by then another listens in its place.
+const ASK_ANOTHER: Duration = Duration::from_secs(2);

@@ -1,0 +1,17 @@
+//! The rules of seats as they show at the HTTP level: a real server on a real store, a real client.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod addresses;
+mod away;
+mod bad_input;
+mod heartbeats;
+mod nonces;
+mod openapi;
+mod operations;
+mod seats;
+mod settings;
+mod sockets;
+mod stop;
+mod streams;
+mod support;
+mod tokens;
