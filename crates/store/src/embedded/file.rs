@@ -19,8 +19,8 @@ use super::{clock, schema};
 /// The store's file, open and locked. One writer at a time has it.
 pub(super) struct SeatsFile {
     conn: Connection,
-    /// `None` after a failed commit: the numbers of streams whose rows were rolled back name nothing.
-    numbers: Option<Numbers>,
+    /// After a failed commit it may say what was rolled back; the same rows come again and set it right.
+    numbers: Numbers,
     purge_due: Instant,
     max_bytes: Option<u64>,
     _lock: DirLock,
@@ -39,17 +39,26 @@ impl SeatsFile {
             create(dir, &file)?;
         }
         let (conn, mut kept) = open_checked(&file)?;
-        let numbers = Some(std::mem::take(&mut kept.numbers));
+        let numbers = std::mem::take(&mut kept.numbers);
         Ok((Self { conn, numbers, purge_due: Instant::now(), max_bytes: None, _lock: lock }, kept))
     }
 
     /// Writes all rows or none of them; they have reached the disk when it returns.
+    ///
+    /// After an error the next call must bring the same rows again, first and in order.
     pub(super) fn commit(&mut self, rows: &[Row]) -> rusqlite::Result<()> {
-        let written = self.try_commit(rows);
-        if written.is_err() {
-            self.numbers = None;
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut pen = Pen::new(&tx)?;
+        for row in rows {
+            pen.write(row, &mut self.numbers)?;
         }
-        written
+        pen.finish()?;
+        let now = Instant::now();
+        if now >= self.purge_due {
+            let more = purge(&tx, clock::unix_s(), PURGE_ROWS)?;
+            self.purge_due = now + if more { PURGE_AGAIN } else { PURGE_EVERY };
+        }
+        tx.commit()
     }
 
     /// Bounds the size of the file, `None` for as far as the disk goes.
@@ -67,25 +76,6 @@ impl SeatsFile {
         self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE")?;
         self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.conn.close().map_err(|(_, error)| error)
-    }
-
-    fn try_commit(&mut self, rows: &[Row]) -> rusqlite::Result<()> {
-        let numbers = match &mut self.numbers {
-            Some(numbers) => numbers,
-            stale @ None => stale.insert(load::numbers(&self.conn)?),
-        };
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut pen = Pen::new(&tx)?;
-        for row in rows {
-            pen.write(row, numbers)?;
-        }
-        pen.finish()?;
-        let now = Instant::now();
-        if now >= self.purge_due {
-            let more = purge(&tx, clock::unix_s(), PURGE_ROWS)?;
-            self.purge_due = now + if more { PURGE_AGAIN } else { PURGE_EVERY };
-        }
-        tx.commit()
     }
 }
 

@@ -64,13 +64,6 @@ pub(super) fn load(conn: &Connection, unix_s: u64) -> Result<Kept, LoadError> {
     })
 }
 
-/// Reads the streams' numbers again, as the file has them.
-pub(super) fn numbers(conn: &Connection) -> rusqlite::Result<Numbers> {
-    let mut select = conn.prepare("SELECT id, number FROM streams")?;
-    let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
-    rows.filter_map(|row| row.map(|(id, number)| Some((StreamId::parse(&id)?, number))).transpose()).collect()
-}
-
 struct Reader<'c> {
     conn: &'c Connection,
     unix_s: i64,

@@ -57,3 +57,19 @@ fn note_owner(file: &mut File) -> std::io::Result<()> {
     file.rewind()?;
     writeln!(file, "{}", std::process::id())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o9_a_dropped_lock_is_free_also_while_a_copy_of_its_file_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = DirLock::take(dir.path()).unwrap();
+        let copy = lock.file.try_clone().unwrap();
+        assert!(matches!(DirLock::take(dir.path()), Err(OpenError::InUse { .. })));
+        drop(lock);
+        DirLock::take(dir.path()).unwrap();
+        drop(copy);
+    }
+}

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use tidegate_seats::{Answer, Ask, Asker, BeatAnswer, KickTarget, Lost, NonceHash, Refusal, Renewal, RenewalAnswer};
+use tidegate_seats::{
+    Answer, Ask, Asker, BeatAnswer, KickTarget, Lost, NonceHash, Refusal, Renewal, RenewalAnswer, SeatSettings,
+};
 use tidegate_store::{Catalogue, Seats};
 
 use crate::support::*;
@@ -27,6 +29,8 @@ async fn d1_an_answer_returned_is_in_the_file() {
 
     fixture.store.kick(&live(), KickTarget::Viewer("troll")).await.unwrap();
     assert_eq!(fixture.count("SELECT count(*) FROM kicked_viewers WHERE viewer = 'troll'"), 1);
+    fixture.store.kick(&live(), KickTarget::Seat(newcomer().fresh)).await.unwrap();
+    assert_eq!(fixture.count("SELECT count(*) FROM departed WHERE why = 2"), 1, "T5: a seat gone before its kick");
     fixture.store.end_stream(&acme(), &live()).await.unwrap();
     assert_eq!(fixture.count("SELECT count(*) FROM entries"), 0);
     assert_eq!(fixture.count("SELECT count(*) FROM streams WHERE ended_at IS NOT NULL"), 1);
@@ -78,6 +82,38 @@ async fn d1_a_position_told_rests_only_on_what_is_on_the_disk() {
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(waiting(&ask.await.unwrap()), (second, 1));
     leave.await.unwrap();
+}
+
+#[tokio::test]
+async fn s20_a_renewal_waits_for_nothing_and_holds_nobody_up() {
+    let fixture = Fixture::with_stream(1, 5).await;
+    let seat = seated(&fixture.ask(newcomer()).await);
+    let (place, _) = waiting(&fixture.ask(newcomer()).await);
+    let other = rusqlite::Connection::open(fixture.dir.path().join("seats.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let renewal = Renewal { seat, proof: None, token_until: 2_100_000_000 };
+    assert_eq!(fixture.store.renew(&live(), renewal).await, RenewalAnswer::Granted);
+    assert_eq!(waiting(&fixture.ask(again(place)).await), (place, 1));
+    assert_eq!(fixture.count("SELECT count(*) FROM entries WHERE token_until = 2100000000"), 0);
+    other.execute_batch("ROLLBACK").unwrap();
+    fixture.store.close().await.unwrap();
+    assert_eq!(fixture.count("SELECT count(*) FROM entries WHERE token_until = 2100000000"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn s22_nothing_expired_is_counted_even_before_a_sweep() {
+    let fixture = Fixture::with_stream(1, 5).await;
+    // The sweeper comes by every 100 ms; the seat's time is over between two of its rounds.
+    let seat_silence = Duration::from_millis(20_050);
+    fixture.store.set_seat_settings(&SeatSettings { seat_silence, ..SeatSettings::default() });
+    let began = tokio::time::Instant::now();
+    let seat = seated(&fixture.ask(newcomer()).await);
+    tokio::time::sleep_until(began + seat_silence - Duration::from_millis(5)).await;
+    assert_eq!(fixture.store.stats(&live()).await.unwrap().seats, 1);
+    assert_eq!(fixture.store.find(&live(), Some(seat), None).await, Some(seat));
+    tokio::time::sleep_until(began + seat_silence + Duration::from_millis(5)).await;
+    assert_eq!(fixture.store.stats(&live()).await.unwrap().seats, 0);
+    assert_eq!(fixture.store.tenant(&acme()).await.unwrap().seats_used, 0);
 }
 
 /// The call has begun and cannot return yet.

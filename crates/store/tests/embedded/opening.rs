@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use tidegate_store::{Embedded, EmbeddedSettings, OpenError};
 
 use crate::support::*;
@@ -13,11 +14,12 @@ fn refused(dir: &Path) -> OpenError {
     Embedded::open(dir, EmbeddedSettings::default()).unwrap_err()
 }
 
-/// Opens a damaged store, and proves that its file is as it was.
+/// Opens a damaged store, and proves that its files are as they were.
 fn refused_untouched(dir: &Path) -> OpenError {
-    let before = fs::read(dir.join("seats.db")).unwrap();
+    let files = || ["seats.db", "seats.db-wal"].map(|name| fs::read(dir.join(name)).unwrap_or_default());
+    let before = files();
     let error = refused(dir);
-    assert!(fs::read(dir.join("seats.db")).unwrap() == before, "the file was touched");
+    assert!(files() == before, "the file was touched");
     error
 }
 
@@ -61,6 +63,30 @@ async fn o1_a_file_of_a_newer_version_is_left_alone() {
     let error = refused_untouched(dir.path());
     assert!(matches!(error, OpenError::Newer { found: 99, known: 1, .. }), "{error:?}");
     assert!(error.to_string().contains("start the newer one"), "{error}");
+}
+
+#[tokio::test]
+async fn o1_a_newer_version_that_only_the_log_tells_of_is_left_alone() {
+    let dir = closed_store().await;
+    let sql = Connection::open(dir.path().join("seats.db")).unwrap();
+    sql.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    sql.pragma_update(None, "user_version", 99).unwrap();
+    drop(sql);
+    let error = refused_untouched(dir.path());
+    assert!(matches!(error, OpenError::Newer { found: 99, .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn o1_damage_that_no_start_would_stumble_over_is_found() {
+    let dir = closed_store().await;
+    let file = dir.path().join("seats.db");
+    let index = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_streams_1'";
+    let page = usize::try_from(count(dir.path(), index)).unwrap();
+    let mut damaged = fs::read(&file).unwrap();
+    damaged[(page - 1) * 4096..page * 4096].fill(0xFF);
+    fs::write(&file, damaged).unwrap();
+    let error = refused_untouched(dir.path());
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
 }
 
 #[tokio::test]
