@@ -3,6 +3,7 @@
 
 #[path = "../shared/ids.rs"]
 mod ids;
+mod promises;
 #[path = "../shared/rows.rs"]
 mod rows;
 mod scene;

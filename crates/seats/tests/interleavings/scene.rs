@@ -34,7 +34,7 @@ pub(crate) struct Scene {
     house: House,
     rows: Rows,
     now: Now,
-    pages: [Page; 3],
+    pub(crate) pages: [Page; 3],
     ids: u64,
     /// The promise that the last act broke.
     pub(crate) broken: Option<&'static str>,
@@ -43,11 +43,11 @@ pub(crate) struct Scene {
 
 /// What a page remembers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Page {
-    seat: Option<SeatId>,
+pub(crate) struct Page {
+    pub(crate) seat: Option<SeatId>,
     position: Option<u32>,
     /// Steps since it was last heard, as far as they matter.
-    silent: u8,
+    pub(crate) silent: u8,
 }
 
 impl Scene {
@@ -101,7 +101,7 @@ impl Scene {
         next
     }
 
-    fn act(&mut self, act: Act) {
+    pub(crate) fn act(&mut self, act: Act) {
         self.hear(act);
         self.keep();
     }
@@ -210,76 +210,11 @@ impl Scene {
         ends
     }
 
-    fn breaks_a_promise(&self, before: &Self, act: Act) -> Option<&'static str> {
-        let (stats, earlier) = (self.stats(), before.stats());
-        let line: Vec<bool> = self.entries().filter_map(untold).collect();
-        let mut seats_ended = before.entries().filter(|entry| {
-            entry.standing == StandingRecord::Seated && !self.entries().any(|now| now.seat == entry.seat)
-        });
-        if stats.seats + stats.turns > stats.cap.max(earlier.seats + earlier.turns) {
-            Some("S6: seats and turns over the cap")
-        } else if stats.seats + stats.turns < stats.cap && line.contains(&false) {
-            Some("S7: somebody waits beside a free seat")
-        } else if line.windows(2).any(|pair| !pair[0] && pair[1]) {
-            Some("S7: a turn went past somebody who waits without one")
-        } else if seats_ended.any(|entry| !before.may_end(entry, act)) {
-            Some("S1: a seat ended without leave, kick or silence")
-        } else if stats.queued != u32::try_from(line.len()).unwrap() {
-            Some("S6: queued is not what stands in line")
-        } else if act == Act::Restart && !self.entries().eq(before.entries()) {
-            Some("D1: a restart changed who stands where")
-        } else {
-            None
-        }
-    }
-
-    fn may_end(&self, seated: &EntryRecord, act: Act) -> bool {
-        let page = self.pages.iter().position(|page| page.seat == Some(seated.seat));
-        match (page, act) {
-            (None, Act::Step) => true,
-            (Some(page), Act::Step) => self.pages[page].silent + 1 >= SEAT_STEPS,
-            (Some(page), Act::Leave(other) | Act::Kick(other)) => page == other,
-            _ => false,
-        }
-    }
-
-    pub(crate) fn each_place_gets_in_when_the_others_fall_silent(&self) -> bool {
-        (0..self.pages.len()).filter(|page| self.waits(*page)).all(|page| {
-            let mut story = self.clone();
-            (0..=PLACE_STEPS).any(|_| {
-                story.act(Act::Join(page));
-                let seated = story.is_seated(page);
-                story.act(Act::Step);
-                seated
-            })
-        })
-    }
-
-    /// The others keep asking and never join; those who are seated keep their seats.
-    pub(crate) fn a_freed_seat_reaches_who_takes_it(&self) -> bool {
-        let stats = self.stats();
-        if stats.seats >= stats.cap {
-            return true;
-        }
-        (0..self.pages.len()).filter(|page| self.waits(*page)).all(|page| {
-            let mut story = self.clone();
-            (0..=2 * OFFER_STEPS + PLACE_STEPS).any(|_| {
-                for other in (0..self.pages.len()).filter(|other| *other != page) {
-                    story.act(Act::Ask(other));
-                }
-                story.act(Act::Join(page));
-                let seated = story.is_seated(page);
-                story.act(Act::Step);
-                seated
-            })
-        })
-    }
-
-    fn waits(&self, page: usize) -> bool {
+    pub(crate) fn waits(&self, page: usize) -> bool {
         self.entry(page).is_some_and(|entry| entry.standing != StandingRecord::Seated)
     }
 
-    fn is_seated(&self, page: usize) -> bool {
+    pub(crate) fn is_seated(&self, page: usize) -> bool {
         self.entry(page).is_some_and(|entry| entry.standing == StandingRecord::Seated)
     }
 
@@ -288,11 +223,11 @@ impl Scene {
     }
 
     /// In order of coming.
-    fn entries(&self) -> impl Iterator<Item = &EntryRecord> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &EntryRecord> {
         self.rows.entries.values()
     }
 
-    fn stats(&self) -> StreamStats {
+    pub(crate) fn stats(&self) -> StreamStats {
         self.house.stats(&stream(), self.now).unwrap()
     }
 }
@@ -313,14 +248,6 @@ impl Hash for Scene {
 impl fmt::Debug for Scene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}{:?}", self.picture, self.broken)
-    }
-}
-
-/// Whether a place in line has an untold turn; `None` for an entry that does not stand in line.
-fn untold(entry: &EntryRecord) -> Option<bool> {
-    match entry.standing {
-        StandingRecord::Waiting { turn } => Some(turn.is_some()),
-        StandingRecord::Offered | StandingRecord::Seated => None,
     }
 }
 
@@ -351,7 +278,7 @@ fn opening() -> Instant {
 const OPENS: u64 = 1_800_000_000;
 /// As long as may pass without a tick (D2).
 const STEP: Duration = Duration::from_secs(3);
-const SEAT_STEPS: u8 = 2;
+pub(crate) const SEAT_STEPS: u8 = 2;
 /// No shorter than three retries of 2.2 s, which would lengthen it.
-const PLACE_STEPS: u32 = 3;
-const OFFER_STEPS: u32 = 2;
+pub(crate) const PLACE_STEPS: u32 = 3;
+pub(crate) const OFFER_STEPS: u32 = 2;

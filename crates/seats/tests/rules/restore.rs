@@ -1,6 +1,6 @@
 //! D1, T5: what a restart keeps, and what a token brings back when the store lost its memory.
 
-use tidegate_seats::{KickAnswer, Proof, RenewalAnswer};
+use tidegate_seats::{KickAnswer, Proof, RenewalAnswer, SeatSettings};
 
 use crate::stage::{ASK, BACKEND, HIDDEN, Says, Stage, ms, s};
 
@@ -261,4 +261,22 @@ fn d1_after_a_restart_the_longest_waiting_of_any_stream_is_first() {
     stage.leave("two/A");
     stage.restart();
     assert_eq!(stage.ask_each("C zwei/B"), ["wait 1", "offer 10 s"]);
+}
+
+#[test]
+fn t5_departures_are_remembered_up_to_a_bound_and_kicks_beyond_it() {
+    let mut stage = Stage::tenant_with(10, SeatSettings { departures_max: 3, ..SeatSettings::default() });
+    stage.open("one", 1, 0).unwrap();
+    stage.ask("Kicked");
+    stage.kick("Kicked");
+    for page in ["A", "B", "C", "D", "E"] {
+        stage.ask(page);
+        stage.leave_but_remember(page);
+        stage.pass(s(1));
+    }
+    assert_eq!(stage.ask("Kicked"), "kicked 595 s");
+    stage.ask("N");
+    let lost = ["A", "B", "C", "D", "E"].map(|page| stage.ask(page));
+    let (left, unknown) = ("full 30 s, lost: left", "full 30 s, lost: unknown");
+    assert_eq!(lost, [unknown, unknown, left, left, left]);
 }

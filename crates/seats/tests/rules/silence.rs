@@ -1,6 +1,6 @@
 //! S1, S3, S18, S19, S20, D2: what silence ends, what it does not, and whose silence is forgiven.
 
-use tidegate_seats::RenewalAnswer;
+use tidegate_seats::{RenewalAnswer, SeatSettings};
 
 use crate::stage::{HIDDEN, Stage, ms, s};
 
@@ -251,4 +251,15 @@ fn s18_whoever_came_in_the_millisecond_in_which_another_left_falls_silent_alone(
     stage.pass(s(10));
     assert_eq!(stage.counts(), "seats 0, queued 1, turns 1");
     assert_eq!(stage.ask_each("C B"), ["offer 10 s", "wait 1, lost: expired"]);
+}
+
+#[test]
+fn settings_moved_meanwhile_hold_from_the_next_word_on() {
+    let mut stage = Stage::new(2, 0);
+    stage.ask_each("A B");
+    stage.house.set_settings(SeatSettings { seat_silence: s(5), ..SeatSettings::default() });
+    stage.pass(s(2));
+    stage.beat("B");
+    stage.pass(s(5));
+    assert_eq!(["A", "B"].map(|page| stage.beat(page)), ["kept 5 s", "gone"], "A was promised twenty seconds");
 }

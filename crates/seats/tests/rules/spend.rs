@@ -86,3 +86,19 @@ fn s15_a_seat_freed_meanwhile_goes_to_the_head_afterwards() {
     assert_eq!(stage.ask("N"), "wait 3", "no newcomer overtakes the line");
     assert_eq!([stage.join("C"), stage.join("B")], ["wait 2", "in"]);
 }
+
+#[test]
+fn s15_a_told_offer_outlives_silence_and_an_outage_at_the_spend_cap() {
+    let mut stage = Stage::new(1, 3);
+    stage.ask_each("A B");
+    stage.leave("A");
+    stage.ask("B");
+    stage.pass(s(9));
+    stage.spend_capped(true);
+    stage.pass(s(300));
+    assert_eq!(stage.ask("B"), "offer 1 s", "its seconds stand still");
+    stage.drift(s(300));
+    stage.tick();
+    stage.spend_capped(false);
+    assert_eq!(stage.ask("B"), "offer 10 s", "after an outage, a full period (D2)");
+}
