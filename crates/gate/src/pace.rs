@@ -1,0 +1,92 @@
+//! Spacing and slots (G1): when the next call may start, and how many may run.
+//!
+//! Small enough to live behind a store: a few numbers, and every step a function of them and `now`.
+
+use std::time::{Duration, Instant};
+
+/// The pace of one upstream.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    min_interval: Duration,
+    slots: u32,
+    running: u32,
+    /// Calls that were told to start and have not yet; they hold their slots already.
+    granted: u32,
+    last_start: Option<Instant>,
+    /// Observe mode: when the next call would have started if they had been held (G29).
+    would_start: Option<Instant>,
+}
+
+impl Pace {
+    pub(crate) fn new(min_interval: Duration, slots: u32) -> Self {
+        Self { min_interval, slots, running: 0, granted: 0, last_start: None, would_start: None }
+    }
+
+    pub(crate) fn set(&mut self, min_interval: Duration, slots: u32) {
+        self.min_interval = min_interval;
+        self.slots = slots;
+    }
+
+    pub(crate) fn min_interval(&self) -> Duration {
+        self.min_interval
+    }
+
+    /// Slots held, by calls under way or about to start.
+    pub(crate) fn running(&self) -> u32 {
+        self.running
+    }
+
+    pub(crate) fn slot_free(&self) -> bool {
+        self.running < self.slots
+    }
+
+    /// When the spacing allows the next start: at once, at a time, or (`None`) only after the call that was
+    /// told to start has done so, because the distance counts from there.
+    pub(crate) fn spaced(&self, now: Instant) -> Option<Instant> {
+        if self.min_interval.is_zero() {
+            return Some(now);
+        }
+        (self.granted == 0).then(|| self.spaced_at_least(now))
+    }
+
+    /// The earliest time that the spacing can allow.
+    pub(crate) fn spaced_at_least(&self, now: Instant) -> Instant {
+        self.last_start.map_or(now, |last| now.max(last + self.min_interval))
+    }
+
+    /// Keeps a slot for a call that is told to start.
+    pub(crate) fn grant(&mut self, counted: bool) {
+        self.granted += 1;
+        self.running += u32::from(counted);
+    }
+
+    /// The call that was told to start went away, or must wait after all.
+    pub(crate) fn revoke(&mut self, counted: bool) {
+        self.granted -= 1;
+        self.running -= u32::from(counted);
+    }
+
+    /// The call that was told to start does so now.
+    pub(crate) fn redeem(&mut self, now: Instant) {
+        self.granted -= 1;
+        self.last_start = Some(now);
+    }
+
+    /// A call starts without having waited.
+    pub(crate) fn start(&mut self, counted: bool, now: Instant) {
+        self.running += u32::from(counted);
+        self.last_start = Some(now);
+    }
+
+    pub(crate) fn give_back(&mut self, counted: bool) {
+        // A slot of another upstream can only be a shell's mistake; counting below zero would stop this one.
+        self.running = self.running.saturating_sub(u32::from(counted));
+    }
+
+    /// Observe mode: how long the spacing would have held a call that starts now (G29).
+    pub(crate) fn observe(&mut self, now: Instant) -> Duration {
+        let start = self.would_start.map_or(now, |next| next.max(now));
+        self.would_start = Some(start + self.min_interval);
+        start - now
+    }
+}
