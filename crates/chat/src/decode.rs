@@ -1,6 +1,6 @@
 //! Looks at a captured answer (C14): `tidegate chat --decode FILE`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event::{About, ErrorCode, Event, Failure, Kind, PollChange, Status, StreamState, StreamStatus, Words};
 use crate::youtube::{
@@ -73,6 +73,7 @@ fn decode_page(page: &PageAnswer) -> Vec<Event> {
             listed.map(stream).collect()
         }
         PageAnswer::Chat(page) => page.batch.events.clone(),
+        PageAnswer::ChatOver(words) => vec![over(words)],
         PageAnswer::Trouble(trouble) => vec![failure(trouble)],
     }
 }
@@ -103,6 +104,9 @@ fn decode_value(value: &Value, region: Region, depth: u32) -> Vec<Event> {
     {
         return vec![poll];
     }
+    if let Some(action) = wrapped(value) {
+        return read_action(&action, region);
+    }
     let names_item = value
         .as_object()
         .is_some_and(|map| map.keys().any(|key| key.ends_with("Renderer") || key.ends_with("ViewModel")));
@@ -112,15 +116,20 @@ fn decode_value(value: &Value, region: Region, depth: u32) -> Vec<Event> {
 fn decode_poll(answer: PollAnswer) -> Vec<Event> {
     match answer {
         PollAnswer::Batch(batch) => batch.events,
-        PollAnswer::Over(over) => {
-            let message = match over {
-                Over::NoContents => "YouTube's answer holds no chat: it is over, or no longer open".to_owned(),
-                Over::Message(words) => words,
-                Over::ReplayEnd => "The replay ends here".to_owned(),
-            };
-            vec![error(ErrorCode::Ended, message, None)]
-        }
+        PollAnswer::Over(words) => vec![over(&words)],
         PollAnswer::Trouble(trouble) => vec![failure(&trouble)],
+    }
+}
+
+/// The action that a renderer comes in, for those that are no rows.
+fn wrapped(value: &Value) -> Option<Value> {
+    let name = value.as_object()?.keys().find(|key| key.ends_with("Renderer"))?;
+    match name.as_str() {
+        "liveChatBannerRenderer" => Some(json!({"addBannerToLiveChatCommand": {"bannerRenderer": value}})),
+        "liveChatActionPanelRenderer" => Some(json!({"showLiveChatActionPanelAction": {"panelToShow": value}})),
+        "pollRenderer" => Some(json!({"updateLiveChatPollAction": {"pollToUpdate": value}})),
+        ticker if ticker.starts_with("liveChatTicker") => Some(json!({"addLiveChatTickerItemAction": {"item": value}})),
+        _ => None,
     }
 }
 
@@ -150,6 +159,15 @@ fn is_redemption(value: &Value) -> bool {
     let runs = value.pointer("/message/runs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let flag = |run: &Value, key: &str| run.get(key).and_then(Value::as_bool) == Some(true);
     matches!(runs, [sentence, name] if flag(sentence, "italics") && flag(name, "italics") && flag(name, "bold"))
+}
+
+fn over(over: &Over) -> Event {
+    let message = match over {
+        Over::NoContents => "YouTube's answer holds no chat: it is over, or no longer open".to_owned(),
+        Over::Message(words) => words.clone(),
+        Over::ReplayEnd => "The replay ends here".to_owned(),
+    };
+    error(ErrorCode::Ended, message, None)
 }
 
 fn stream(status: StreamStatus) -> Event {

@@ -7,7 +7,7 @@ use super::client::Client;
 use super::fetched::Fetched;
 use super::name::{ChannelId, VideoId};
 use super::player::{starts_s, state_of};
-use super::poll::{Batch, PollAnswer, read_poll_json};
+use super::poll::{Batch, Over, PollAnswer, read_poll_json};
 use super::script::{PageData, canonical, read_scripts};
 use super::streams::{Listed, read_streams};
 use super::trouble::Trouble;
@@ -25,6 +25,8 @@ pub enum PageAnswer {
     Channel(ChannelPage),
     /// The chat by itself, with its first rows.
     Chat(Box<ChatPage>),
+    /// The page of a chat, saying that there is none any more.
+    ChatOver(Over),
     /// Something else.
     Trouble(Trouble),
 }
@@ -129,7 +131,8 @@ fn read_data(page: &PageData, body: &[u8]) -> Result<PageAnswer, Trouble> {
     }
     match read_poll_json(data, Region::default()) {
         PollAnswer::Batch(batch) => Ok(PageAnswer::Chat(Box::new(ChatPage { batch, client }))),
-        PollAnswer::Over(_) | PollAnswer::Trouble(_) => {
+        PollAnswer::Over(over @ Over::Message(_)) => Ok(PageAnswer::ChatOver(over)),
+        PollAnswer::Over(Over::NoContents | Over::ReplayEnd) | PollAnswer::Trouble(_) => {
             Err(Trouble::Changed { what: "no known contents in ytInitialData" })
         }
     }

@@ -91,7 +91,7 @@ impl Resolver {
                     }
                 }
             }
-            PageAnswer::Chat(_) => {
+            PageAnswer::Chat(_) | PageAnswer::ChatOver(_) => {
                 return Resolution::Trouble(Trouble::Changed { what: "a chat in place of a channel" });
             }
             PageAnswer::Trouble(trouble) => return Resolution::Trouble(trouble.clone()),

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use data_encoding::{BASE64URL, BASE64URL_NOPAD};
+use serde::{Deserialize, Serialize};
 
 use super::name::{ChannelId, VideoId};
 use super::protobuf::{Field, bytes_at, message_at, read, varint_at, write};
@@ -15,8 +16,9 @@ use super::protobuf::{Field, bytes_at, message_at, read, varint_at, write};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Token(String);
 
-/// Which rows are shown (C13).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+/// Which rows are shown (C13); as text, `top` or `all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum View {
     /// What the upstream thinks worth showing.
     Top,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tidegate_chat::event::StreamState;
 use tidegate_chat::youtube::{
-    Fetched, Name, PageAnswer, Region, Throttle, Trouble, View, page_request, poll_request, read_page,
+    Fetched, Name, Over, PageAnswer, Region, Throttle, Trouble, View, page_request, poll_request, read_page,
 };
 
 use crate::fixtures;
@@ -266,6 +266,12 @@ fn a_chat_page_is_a_first_batch() {
     assert_eq!(crate::made::said(&page.batch.events), ["hello"]);
     assert_eq!(page.batch.next.unwrap().token.as_str(), "next");
     assert_eq!(page.client.visitor_data.as_deref(), Some("Cgt%3D%3D"));
+}
+
+#[test]
+fn a_chat_page_without_a_chat_says_so() {
+    let message = json!({"contents": {"messageRenderer": {"text": {"runs": [{"text": "Chat ist aus."}]}}}});
+    assert_eq!(read(&json!(null), &message), PageAnswer::ChatOver(Over::Message("Chat ist aus.".to_owned())));
 }
 
 #[test]

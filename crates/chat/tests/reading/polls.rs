@@ -372,6 +372,13 @@ fn c14_what_may_be_captured_is_decoded_with_or_without_its_wrapping() {
         let events = tidegate_chat::decode(form.to_string().as_bytes(), Region::Unknown).unwrap();
         assert_eq!(said(&events), ["hello"], "{form}");
     }
+    for name in ["AddBannerPinnedMessage", "ShowPanelActionNewPoll", "UpdatePollActionZeroVotes"] {
+        let action = fixtures::json(&format!("agash-ytlivechat/ActionTestData.{name}.json"));
+        let payload = action.as_object().unwrap().values().find(|value| value.is_object()).unwrap();
+        let bare = payload.as_object().unwrap().values().find(|value| value.is_object()).unwrap();
+        let events = tidegate_chat::decode(bare.to_string().as_bytes(), Region::Unknown).unwrap();
+        assert_eq!(events, read_action(&action, Region::Unknown), "{name}");
+    }
     let lines: String = forms.iter().map(|form| format!("{form}\n")).collect();
     assert_eq!(
         tidegate_chat::decode(format!("\u{feff}{lines}").as_bytes(), Region::Unknown).unwrap().len(),
