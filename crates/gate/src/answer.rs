@@ -46,7 +46,7 @@ pub enum Joined {
 pub enum Next {
     /// Wake this ticket: it is to claim its slot now.
     Start(Ticket),
-    /// Tell this ticket that it will not start.
+    /// Tell this ticket that it will not start; if it is a flight's, tell all its callers.
     Refuse(Ticket, Refusal),
     /// Nobody waits for this flight any more: drop its call (G7).
     Abandon(Ticket),

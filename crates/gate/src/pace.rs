@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Pace {
     min_interval: Duration,
     slots: u32,
+    /// Off in observe mode: then everything may start, and is only counted (G29).
+    enforced: bool,
     running: u32,
     /// Calls that were told to start and have not yet; they hold their slots already.
     granted: u32,
@@ -18,13 +20,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn new(min_interval: Duration, slots: u32) -> Self {
-        Self { min_interval, slots, running: 0, granted: 0, last_start: None, would_start: None }
+    pub(crate) fn new(min_interval: Duration, slots: u32, enforced: bool) -> Self {
+        Self { min_interval, slots, enforced, running: 0, granted: 0, last_start: None, would_start: None }
     }
 
-    pub(crate) fn set(&mut self, min_interval: Duration, slots: u32) {
-        self.min_interval = min_interval;
-        self.slots = slots;
+    /// Takes another pace; what runs goes on.
+    pub(crate) fn set(&mut self, min_interval: Duration, slots: u32, enforced: bool) {
+        (self.min_interval, self.slots, self.enforced) = (min_interval, slots, enforced);
     }
 
     pub(crate) fn min_interval(&self) -> Duration {
@@ -37,13 +39,13 @@ impl Pace {
     }
 
     pub(crate) fn slot_free(&self) -> bool {
-        self.running < self.slots
+        !self.enforced || self.running < self.slots
     }
 
     /// When the spacing allows the next start: at once, at a time, or (`None`) only after the call that was
     /// told to start has done so, because the distance counts from there.
     pub(crate) fn spaced(&self, now: Instant) -> Option<Instant> {
-        if self.min_interval.is_zero() {
+        if self.min_interval.is_zero() || !self.enforced {
             return Some(now);
         }
         (self.granted == 0).then(|| self.spaced_at_least(now))
@@ -83,10 +85,11 @@ impl Pace {
         self.running = self.running.saturating_sub(u32::from(counted));
     }
 
-    /// Observe mode: how long the spacing would have held a call that starts now (G29).
-    pub(crate) fn observe(&mut self, now: Instant) -> Duration {
+    /// Observe mode: how long the spacing would have held a call that starts now, and whether it would have had
+    /// to wait for a slot (G29).
+    pub(crate) fn observe(&mut self, now: Instant) -> (Duration, bool) {
         let start = self.would_start.map_or(now, |next| next.max(now));
         self.would_start = Some(start + self.min_interval);
-        start - now
+        (start - now, self.running >= self.slots)
     }
 }

@@ -149,9 +149,9 @@ impl Pacer {
     }
 
     /// Lets those in line again whose time has come.
-    pub(crate) fn unpark(&mut self, now: Instant) {
+    pub(crate) fn unpark(&mut self, has_come: impl Fn(Instant) -> bool) {
         while let Some(&(until, ticket)) = self.parked.first() {
-            if until > now {
+            if !has_come(until) {
                 return;
             }
             self.parked.pop_first();

@@ -41,6 +41,8 @@ pub struct Upstream {
     /// The last success, and the last one of another resource than that (G11b).
     successes: [Option<(Resource, Instant)>; 2],
     last_seq: u64,
+    /// Processes that share this upstream's pace without a store to agree in (G27).
+    processes: u32,
     counters: Counters,
 }
 
@@ -49,13 +51,18 @@ impl Upstream {
     #[must_use]
     pub fn new(settings: UpstreamSettings) -> Self {
         Self {
-            pacer: Pacer::new(Pace::new(settings.min_interval, settings.max_concurrency.get())),
+            pacer: Pacer::new(Pace::new(
+                settings.min_interval,
+                settings.max_concurrency.get(),
+                settings.mode == Mode::On,
+            )),
             cooldowns: Cooldowns::new(settings.max_operations),
             flights: Flights::default(),
             abandoned: VecDeque::new(),
             retries: RetryBudget::default(),
             successes: [None; 2],
             last_seq: 0,
+            processes: 1,
             counters: Counters::default(),
             settings,
         }
@@ -67,18 +74,19 @@ impl Upstream {
         &self.settings
     }
 
-    /// Takes new settings. Who waits keeps its place, what holds goes on holding.
+    /// Takes new settings. Who waits keeps its place, what holds goes on holding; observe mode lets all of them go.
     pub fn set_settings(&mut self, settings: UpstreamSettings) {
-        self.pacer.pace.set(settings.min_interval, settings.max_concurrency.get());
         self.cooldowns.set_operations_max(settings.max_operations);
         self.settings = settings;
+        self.set_processes(self.processes);
     }
 
     /// Shares the pace with other processes that cannot be asked now: each takes its part of it (G27).
     pub fn set_processes(&mut self, processes: u32) {
-        let processes = processes.max(1);
-        let slots = (self.settings.max_concurrency.get() / processes).max(1);
-        self.pacer.pace.set(self.settings.min_interval.saturating_mul(processes), slots);
+        self.processes = processes.max(1);
+        let interval = self.settings.min_interval.saturating_mul(self.processes);
+        let slots = (self.settings.max_concurrency.get() / self.processes).max(1);
+        self.pacer.pace.set(interval, slots, !self.observes());
     }
 
     /// Lets a call go now, puts it in line, or refuses it.
@@ -99,7 +107,7 @@ impl Upstream {
     /// As for [`Upstream::enqueue`].
     pub fn join(&mut self, fingerprint: Fingerprint, call: Call, now: Instant) -> Result<Joined, Refusal> {
         match self.flights.find(&fingerprint) {
-            Some(_) if self.settings.mode == Mode::Observe => {
+            Some(_) if self.observes() => {
                 self.counters.would_share += 1;
                 self.enqueue(call, now).map(Joined::Alone)
             }
@@ -117,8 +125,9 @@ impl Upstream {
         if let Some((ticket, refusal)) = self.expire(|deadline| deadline < now, now) {
             return Next::Refuse(ticket, refusal);
         }
-        self.pacer.unpark(now);
-        let held = self.cooldowns.hold(now).is_some();
+        let observes = self.observes();
+        self.pacer.unpark(|until| observes || until <= now);
+        let held = self.holding(now).is_some();
         while let Some(ticket) = self.pacer.next(held, now) {
             match self.pacer.get(ticket).map(|waiting| self.pass(&waiting.call, now)) {
                 Some(Pass::Free) => {
@@ -140,13 +149,13 @@ impl Upstream {
     /// When [`Upstream::poll_start`] may have something to say by time alone.
     #[must_use]
     pub fn poll_timeout(&self, now: Instant) -> Option<Instant> {
-        self.pacer.poll_timeout(self.cooldowns.hold(now).as_ref(), now)
+        self.pacer.poll_timeout(self.holding(now).as_ref(), now)
     }
 
     /// Starts a call that was woken, unless a cooldown has begun since: nothing is sent during one (G9).
     pub fn claim(&mut self, ticket: Ticket, now: Instant) -> Claim {
         let Some(waiting) = self.pacer.get(ticket) else { return Claim::Gone };
-        let held = waiting.lane.heeds_cooldowns() && self.cooldowns.hold(now).is_some();
+        let held = waiting.lane.heeds_cooldowns() && self.holding(now).is_some();
         let pass = self.pass(&waiting.call, now);
         if held || !self.pacer.is_told(ticket) {
             self.pacer.step_back(ticket);
@@ -222,7 +231,7 @@ impl Upstream {
     }
 
     fn enter(&mut self, ticket: Ticket, call: Call, now: Instant) -> Result<Enqueued, Refusal> {
-        if self.settings.mode == Mode::Observe {
+        if self.observes() {
             return Ok(Enqueued::Started(self.start_observed(&call, now)));
         }
         let pass = self.pass(&call, now);
@@ -230,7 +239,7 @@ impl Upstream {
             return Err(self.count(self.limited(&call, hold, now)));
         }
         let lane = Lane::of(call.priority, call.nested, call.heeds_cooldowns);
-        let hold = self.cooldowns.hold(now);
+        let hold = self.holding(now);
         if pass == Pass::Free && self.pacer.start_at_once(lane, hold.is_some(), now) {
             return Ok(Enqueued::Started(self.start(&call, lane, now, now)));
         }
@@ -268,7 +277,7 @@ impl Upstream {
         if self.flights.callers() >= self.settings.max_shared {
             return Err(self.count(self.queue_full(now)));
         }
-        let hold = self.cooldowns.hold(now).filter(|hold| self.lasts(hold));
+        let hold = self.holding(now).filter(|hold| self.lasts(hold));
         let waits = self.pacer.get(flight).is_some_and(|waiting| waiting.lane.heeds_cooldowns());
         if let Some(hold) = hold.filter(|hold| waits && call.deadline.is_some_and(|deadline| deadline < hold.until)) {
             return Err(self.count(self.limited(call, hold, now)));
@@ -292,8 +301,10 @@ impl Upstream {
 
     /// What an operation's cooldown says to a call.
     fn pass(&self, call: &Call, now: Instant) -> Pass {
-        let hold = if call.heeds_cooldowns { self.cooldowns.hold_of(&call.operation, now) } else { None };
-        let Some(hold) = hold else { return Pass::Free };
+        if !call.heeds_cooldowns || self.observes() {
+            return Pass::Free;
+        }
+        let Some(hold) = self.cooldowns.hold_of(&call.operation, now) else { return Pass::Free };
         // A retry was told how long to wait; that another call's 429 has moved the end a little is no reason to
         // fail it now.
         let patient = call.retries > 0 && hold.until - now <= self.settings.retry.max_retryable_delay;
@@ -302,8 +313,9 @@ impl Upstream {
 
     /// Finds the next waiting call, or caller of one, whose deadline is over or is known to come too early.
     fn expire(&mut self, is_over: impl Fn(Instant) -> bool, now: Instant) -> Option<(Ticket, Refusal)> {
-        let certain = self.cooldowns.hold(now).filter(|hold| self.lasts(hold)).map(|hold| hold.until);
-        let certain = certain.max(self.cooldowns.throttled_until(now));
+        let hold = self.holding(now);
+        let throttled = self.cooldowns.throttled_until(now).filter(|_| hold.is_some());
+        let certain = throttled.max(hold.filter(|hold| self.lasts(hold)).map(|hold| hold.until));
         let mut last = None;
         while let Some((deadline, ticket)) = self.pacer.deadline_after(last) {
             let over = is_over(deadline);
@@ -439,17 +451,24 @@ impl Upstream {
     /// Observe mode: every call goes at once, and what would have become of it is counted (G29).
     fn start_observed(&mut self, call: &Call, now: Instant) -> Slot {
         let lane = Lane::of(call.priority, call.nested, call.heeds_cooldowns);
-        let hold = self.cooldowns.hold(now).filter(|_| lane.heeds_cooldowns());
-        let held = hold.map_or(Duration::ZERO, |hold| hold.until - now);
-        let waits = self.pacer.pace.observe(now).max(held);
-        let full = lane.needs_slot() && !self.pacer.pace.slot_free();
-        match self.pass(call, now) {
-            Pass::Refused(_) => self.counters.would_refuse += 1,
-            Pass::Park(_) => self.counters.would_wait += 1,
-            Pass::Free => self.counters.would_wait += u64::from(full || !waits.is_zero()),
-        }
+        let hold = self.cooldowns.hold(now).into_iter().chain(self.cooldowns.hold_of(&call.operation, now));
+        let hold = hold.filter(|_| call.heeds_cooldowns).max_by_key(|hold| (hold.refuses(), hold.until));
+        let (spacing, full) = self.pacer.pace.observe(now);
+        let waits = hold.as_ref().map_or(spacing, |hold| spacing.max(hold.until - now));
+        let refused = hold.is_some_and(|hold| hold.refuses());
+        self.counters.would_refuse += u64::from(refused);
+        self.counters.would_wait += u64::from(!refused && (full && lane.needs_slot() || !waits.is_zero()));
         self.pacer.pace.start(lane.needs_slot(), now);
         Slot { waited: waits, ..self.start(call, lane, now, now) }
+    }
+
+    fn observes(&self) -> bool {
+        self.settings.mode == Mode::Observe
+    }
+
+    /// What holds every call now; in observe mode nothing does.
+    fn holding(&self, now: Instant) -> Option<Hold> {
+        if self.observes() { None } else { self.cooldowns.hold(now) }
     }
 }
 

@@ -339,6 +339,8 @@ fn g19_bodies_are_asked_for_only_where_they_may_tell_something() {
     assert!(wants("preset = \"youtube\"", 200, &[]));
     assert!(!wants("preset = \"youtube\"", 200, &[("content-type", "image/jpeg")]));
     assert!(!wants("preset = \"youtube\"", 502, &[HTML]));
+    assert!(wants("preset = \"github\"", 403, &[JSON]));
+    assert!(!wants("preset = \"github\"", 200, &[JSON]));
     for preset in ["generic", "stream-chat", "discord", "openai"] {
         assert!(!wants(&format!("preset = \"{preset}\""), 200, &[JSON]));
         assert!(!wants(&format!("preset = \"{preset}\""), 429, &[JSON]));

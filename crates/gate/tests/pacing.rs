@@ -284,6 +284,9 @@ fn g27_alone_a_process_takes_its_part_of_the_pace() {
     assert_eq!(gate.wait(), None, "one slot of eight processes' four");
     gate.up.handle_end(slot);
     assert_eq!(gate.wait(), Some(secs(2)));
+    gate.up.set_settings(common::settings("min_interval_ms = 500"));
+    assert_eq!(gate.wait(), Some(secs(4)), "new settings do not make it alone");
+    gate.up.set_settings(common::settings(""));
     gate.up.set_processes(0);
     assert_eq!(gate.wait(), Some(ms(250)));
 }

@@ -195,6 +195,18 @@ fn g29_observe_mode_passes_everything_and_says_what_it_would_have_done() {
 }
 
 #[test]
+fn g29_turning_to_observe_mode_lets_everybody_go() {
+    let mut gate = Gate::new("max_concurrency = 1\nthrottle_statuses = [429]");
+    let slot = gate.start(call("a"));
+    let waiting: Vec<_> = (0..3).map(|_| gate.queue(call("a"))).collect();
+    gate.respond(&slot, 429, &[("retry-after", "60")]);
+    gate.up.set_settings(common::settings("mode = \"observe\"\nmax_concurrency = 1"));
+    let started: Vec<_> = gate.start_due().into_iter().filter_map(|started| started.ticket).collect();
+    assert_eq!(started, waiting);
+    assert_eq!(gate.up.snapshot(gate.now).running, 4);
+}
+
+#[test]
 fn g29_observe_mode_shares_nothing_and_counts_what_it_would_have_shared() {
     let mut gate = Gate::new("mode = \"observe\"");
     let (uri, headers) = (Uri::from_static("/x"), HeaderMap::new());

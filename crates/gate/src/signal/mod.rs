@@ -11,7 +11,7 @@ pub mod retry_after;
 
 use std::time::{Duration, SystemTime};
 
-use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use http::{StatusCode, Uri};
 
 use self::body::BodyStyle;
@@ -96,13 +96,21 @@ impl HeadSigns {
 }
 
 /// Whether a body may tell anything in this style: JSON and HTML can, pictures cannot (G19).
+///
+/// A body of 500 and above says nothing about rates (G10), and the page of a proxy on the way even less.
 #[must_use]
-pub fn body_may_tell(style: BodyStyle, headers: &HeaderMap) -> bool {
-    let readable = |kind: &[u8]| {
-        let kind = kind.to_ascii_lowercase();
-        [&b"json"[..], b"html", b"text/plain"].iter().any(|word| kind.windows(word.len()).any(|part| part == *word))
+pub fn body_may_tell(style: BodyStyle, head: Head<'_>) -> bool {
+    let statuses = match style {
+        BodyStyle::Off => return false,
+        BodyStyle::Google => 200..500,
+        BodyStyle::Message => 400..500,
     };
-    style != BodyStyle::Off && headers.get(CONTENT_TYPE).is_none_or(|kind| readable(kind.as_bytes()))
+    statuses.contains(&head.status.as_u16()) && head.headers.get(CONTENT_TYPE).is_none_or(is_text)
+}
+
+fn is_text(kind: &HeaderValue) -> bool {
+    let kind = kind.as_bytes().to_ascii_lowercase();
+    [&b"json"[..], b"html", b"text/plain"].iter().any(|word| kind.windows(word.len()).any(|part| part == *word))
 }
 
 /// Google's captcha lives under `/sorry/` of its own host and is reached by a redirect.

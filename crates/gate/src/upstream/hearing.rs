@@ -9,7 +9,7 @@ use super::Upstream;
 use crate::answer::{Heard, Outcome, RateLimited, Throttle, Verdict};
 use crate::cooldown::{Change, Reach, SoftKind, budget_hold, rate_hold};
 use crate::retry::{Jitter, RetryPolicy};
-use crate::settings::{BudgetScope, Mode, ThrottleScope};
+use crate::settings::{BudgetScope, ThrottleScope};
 use crate::signal::body::{self, Finding};
 use crate::signal::rate_headers::Rate;
 use crate::signal::retry_after::RetryAfter;
@@ -39,7 +39,7 @@ impl Upstream {
             // A throttle without a time may still tell one in its body, which can only make it longer.
             heard.wants_body = outcome == Some(Outcome::Throttled)
                 && heard.server_delay.is_none()
-                && body_may_tell(self.settings.body, head.headers);
+                && body_may_tell(self.settings.body, head);
             self.conclude(slot, &mut heard, now, jitter);
         }
         heard
@@ -101,7 +101,7 @@ impl Upstream {
         jitter: Jitter,
     ) -> Verdict {
         let Some(throttle) = &heard.throttle else { return Verdict::Pass };
-        if self.settings.mode == Mode::Observe {
+        if self.observes() {
             self.counters.would_retry += 1;
             return Verdict::Pass;
         }
@@ -180,8 +180,7 @@ impl Upstream {
         if signs.captcha {
             return Some(Outcome::Throttled);
         }
-        // A body of 500 and above says nothing about rates (G10), and the page of a proxy on the way even less.
-        let readable = status.as_u16() < 500 && body_may_tell(settings.body, head.headers);
+        let readable = body_may_tell(settings.body, head);
         if settings.throttle_statuses.contains(&status) {
             // A 429 is what it is; a 403 may be one private video, if its body says so (G11b).
             let ambiguous = status != StatusCode::TOO_MANY_REQUESTS && readable;
