@@ -1,9 +1,19 @@
 //! Tidegate: flow control for live audiences.
 
+mod admin;
+mod check;
 mod cli;
+mod config;
 mod failure;
 mod limits;
 mod load;
+mod private_file;
+mod secret;
+mod settings;
+mod telemetry;
+mod tenant;
+mod token_keys;
+mod up;
 
 use std::process::ExitCode;
 

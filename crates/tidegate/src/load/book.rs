@@ -99,6 +99,13 @@ impl Book {
         }
     }
 
+    /// Notes that a viewer gives up what it has, by leaving or by going silent, before it does.
+    pub(crate) fn departs(&mut self, viewer: u32) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.write(&Departs { at_ms: unix_ms(), viewer, call: "departs" });
+        }
+    }
+
     /// Notes that no answer came.
     pub(crate) fn unanswered(&mut self, why: NoAnswer) {
         *self.no_answers.entry(why.label()).or_default() += 1;
@@ -109,7 +116,7 @@ impl Book {
     }
 }
 
-/// A file with one JSON line per answer, for comparing after a crash of the server.
+/// A file with one JSON line per answer and per departure, for comparing after a crash of the server.
 pub(crate) struct Ledger {
     file: File,
 }
@@ -130,13 +137,20 @@ struct Line<'a> {
     position: Option<u32>,
 }
 
+#[derive(Serialize)]
+struct Departs {
+    /// Unix milliseconds before the leave was sent, or the silence began.
+    at_ms: u64,
+    viewer: u32,
+    call: &'static str,
+}
+
 impl Ledger {
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
         let file = File::options().append(true).create(true).open(path);
         Ok(Self { file: file.or_say(|| format!("cannot write the ledger {}", path.display()))? })
     }
 
-    /// One write per line: what was answered is in the file even if this process is killed next.
     fn append(&mut self, viewer: u32, call: Call, reply: &Reply, read: &Read) {
         let (seat, position) = match &read.told {
             Told::Wait { seat, position, .. } => (Some(seat.as_str()), Some(*position)),
@@ -150,7 +164,7 @@ impl Ledger {
             | Told::Problem { .. } => (None, None),
         };
         let line = Line {
-            at_ms: millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
+            at_ms: unix_ms(),
             took_ms: millis(reply.got - reply.sent),
             viewer,
             call: call.route(),
@@ -159,11 +173,20 @@ impl Ledger {
             seat,
             position,
         };
-        let mut bytes = serde_json::to_vec(&line).expect("plain fields");
+        self.write(&line);
+    }
+
+    /// One write per line: what was answered is in the file even if this process is killed next.
+    fn write(&mut self, line: &impl Serialize) {
+        let mut bytes = serde_json::to_vec(line).expect("plain fields");
         bytes.push(b'\n');
         // A full disk under the ledger must not end the run that it records.
         self.file.write_all(&bytes).ok();
     }
+}
+
+fn unix_ms() -> u64 {
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn millis(time: Duration) -> u64 {

@@ -10,7 +10,7 @@ use http::{HeaderValue, Request, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpSocket;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout};
 
 /// Where the server is: the authority of an `http://` URL.
@@ -21,10 +21,17 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Looks the host up, once for all viewers.
+    /// Looks the host up, once for all viewers, and finds the address that answers: `localhost` is often two.
     pub(crate) async fn look_up(&self) -> io::Result<SocketAddr> {
-        let mut found = tokio::net::lookup_host((self.host.trim_matches(['[', ']']), self.port)).await?;
-        found.next().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+        let found = tokio::net::lookup_host((self.host.trim_matches(['[', ']']), self.port)).await?;
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in found {
+            match TcpStream::connect(address).await {
+                Ok(_) => return Ok(address),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 }
 
@@ -173,7 +180,7 @@ impl Line {
         Ok(sender)
     }
 
-    async fn dial(&self) -> io::Result<tokio::net::TcpStream> {
+    async fn dial(&self) -> io::Result<TcpStream> {
         let socket = if self.server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         if let Some(from) = self.from {
             socket.bind(SocketAddr::new(from, 0))?;

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::load::book::{Book, Ledger};
-use crate::load::client::{Line, own_address};
+use crate::load::client::{Line, NoAnswer, own_address};
 use crate::load::plan::Spread;
 use crate::load::stats::Caps;
 use crate::load::summary::Summary;
@@ -38,7 +38,8 @@ pub(crate) fn run(plan: Plan) -> Outcome<ExitCode> {
 }
 
 async fn drive(plan: Plan) -> Outcome<ExitCode> {
-    let server = plan.server.look_up().await.or_say(|| format!("cannot look up {}", plan.server))?;
+    let server = plan.server.look_up().await.or_say(|| format!("cannot reach {}", plan.server));
+    let server = server.map_err(|failure| failure.hint(START_ONE))?;
     raise_open_files(plan.viewers)?;
     preflight(&plan, server).await?;
     let mut caps = Caps::given(plan.cap);
@@ -97,10 +98,9 @@ fn report(shared: &Shared, caps: Caps, lasted: Duration) -> ExitCode {
 async fn preflight(plan: &Plan, server: SocketAddr) -> Outcome<()> {
     let path = format!("/v1/play/{}/hb", plan.stream);
     let body = br#"{"seat":"AAAAAAAAAAAAAAAAAAAAAA"}"#;
-    let reply = Line::new(server, &plan.server, None).post(&path, body.to_vec()).await.map_err(|why| {
-        Failure::new(format!("no answer from {}: {}", plan.server, why.label()))
-            .hint("start a server with: tidegate up --demo")
-    })?;
+    let reply = Line::new(server, &plan.server, None).post(&path, body.to_vec()).await;
+    let no_answer = |why: NoAnswer| Failure::new(format!("no answer from {}: {}", plan.server, why.label()));
+    let reply = reply.map_err(no_answer)?;
     match reply.status {
         404 => Err(Failure::new(format!("{} has no stream {:?}", plan.server, plan.stream))
             .hint("tidegate up --demo makes one named demo; POST /v1/streams makes others")),
@@ -130,3 +130,5 @@ fn raise_open_files(viewers: u32) -> Outcome<()> {
             .hint(format!("raise it with `ulimit -n {needed}`, or use fewer --viewers"))),
     }
 }
+
+const START_ONE: &str = "start a server with: tidegate up --demo";

@@ -166,6 +166,7 @@ impl Viewer {
             }
             Deed::Crash => {
                 self.line.hang_up();
+                self.shared.book().departs(self.number);
                 let entry = self.entry.take();
                 self.shared.book().judge.crashed(entry);
                 self.come_again();
@@ -334,7 +335,11 @@ impl Viewer {
         let entry = self.entry.take();
         let Some(seat) = self.seat.take() else { return };
         let begun = Instant::now();
-        self.shared.book().judge.left(entry, begun);
+        {
+            let mut book = self.shared.book();
+            book.departs(self.number);
+            book.judge.left(entry, begun);
+        }
         let body = to_json(&Body { seat: Some(&seat), token: None, nonce: None, join: false, hidden: self.hidden });
         self.call(Call::Leave, body, begun).await;
     }

@@ -1,0 +1,54 @@
+//! Takes a port, or says who may be asked for another.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener as StdListener};
+
+use tokio::net::{TcpListener, TcpSocket};
+
+use crate::config::Listen;
+use crate::failure::{Failure, OrSay, Outcome};
+
+/// Listens where it is told to.
+pub(super) fn bind(listen: Listen) -> Outcome<Option<TcpListener>> {
+    match listen {
+        Listen::Off => Ok(None),
+        Listen::On(address) => open(address).map(Some).map_err(|error| refused(address, &error)),
+    }
+}
+
+/// Where that is; with port 0 the system chose one.
+pub(super) fn address(listener: Option<&TcpListener>) -> Outcome<Option<SocketAddr>> {
+    let address = listener.map(TcpListener::local_addr).transpose();
+    address.or_say(|| "the listener has no address".to_owned())
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A restart does not wait for the last one's connections to be forgotten.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+fn refused(address: SocketAddr, error: &io::Error) -> Failure {
+    if error.kind() == ErrorKind::AddrInUse {
+        let failure = Failure::new(format!("port {} of {} is taken by another process", address.port(), address.ip()));
+        return failure.hint(match next_free(address) {
+            Some(free) => format!("take the next free one with --listen {free}, or set [control] listen"),
+            None => "choose another with --listen ADDR:PORT or [control] listen".to_owned(),
+        });
+    }
+    let failure = Failure::new(format!("cannot listen on {address}: {error}"));
+    failure.hint("choose another address or port with --listen ADDR:PORT or [control] listen")
+}
+
+fn next_free(taken: SocketAddr) -> Option<SocketAddr> {
+    let ports = taken.port().checked_add(1)?..=taken.port().saturating_add(TRIED);
+    ports.map(|port| SocketAddr::new(taken.ip(), port)).find(|address| StdListener::bind(address).is_ok())
+}
+
+/// Connections that wait to be accepted; when an audience comes at once there are many.
+const BACKLOG: u32 = 8192;
+
+/// So many ports are tried for a suggestion.
+const TRIED: u16 = 100;

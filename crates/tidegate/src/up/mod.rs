@@ -1,0 +1,138 @@
+//! `tidegate up`: everything in one process with the embedded store (O1).
+
+mod first;
+mod listen;
+mod reload;
+mod signals;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tidegate_control::{Control, Tokens};
+use tidegate_store::{Embedded, OpenError};
+
+use crate::admin::{Office, Socket};
+use crate::config::{Config, Fault, Listen, LogFormat};
+use crate::failure::{Failure, OrSay, Outcome};
+use crate::limits;
+use crate::secret::SecretKey;
+use crate::settings::Settings;
+use crate::telemetry::Telemetry;
+use crate::token_keys::TokenKeys;
+
+use self::first::Greeting;
+use self::reload::Reload;
+use self::signals::Signals;
+
+#[derive(clap::Args)]
+pub(crate) struct Up {
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Where pages and backends call [default: 127.0.0.1:8080, or [control] listen of the file]
+    #[arg(long, value_name = "ADDR:PORT|off", env = "TIDEGATE_LISTEN")]
+    listen: Option<Listen>,
+
+    /// The secret key of tenant main, instead of a made one. Better in the environment, where `ps` does not show it
+    #[arg(long, value_name = "KEY", env = "TIDEGATE_KEY", hide_env_values = true)]
+    key: Option<SecretKey>,
+
+    /// Make a public stream named demo, with 2 seats and 1 place in line, and print what to try
+    #[arg(long)]
+    demo: bool,
+
+    /// What is logged: a level, or levels by part [default: info, or [telemetry] log of the file]
+    #[arg(long, value_name = "FILTER", env = "TIDEGATE_LOG")]
+    log: Option<String>,
+
+    /// How it is logged [default: text, or [telemetry] log_format of the file]
+    #[arg(long, value_name = "FORMAT", env = "TIDEGATE_LOG_FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl Up {
+    /// The settings that hold, as far as they can be told now: read again at a reload.
+    fn config(&self) -> Result<Config, Fault> {
+        let mut config = self.settings.config()?;
+        if let Some(listen) = self.listen {
+            config.listen = listen;
+        }
+        if let Some(log) = &self.log {
+            config.telemetry.log = Some(log.clone());
+        }
+        if let Some(format) = self.log_format {
+            config.telemetry.log_format = format;
+        }
+        Ok(config)
+    }
+}
+
+/// Runs until it is stopped.
+pub(crate) fn run(up: Up) -> Outcome<ExitCode> {
+    let config = up.config()?;
+    limits::make_files_private();
+    // A connection is an open file; [control] connections_max bounds them.
+    limits::raise_open_files(u64::MAX);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.or_say(|| "cannot start".to_owned())?.block_on(serve(up, config))
+}
+
+async fn serve(up: Up, config: Config) -> Outcome<ExitCode> {
+    let signals = Signals::heed();
+    let telemetry = Telemetry::start(&config.telemetry)?;
+    // The directory first: of two servers on one, the second is told so whatever else is taken as well.
+    let store = Embedded::open(&config.store.data, config.store_settings()).map_err(|error| in_use(&error))?;
+    let ended = run_with(&up, &config, &store, &telemetry, signals).await;
+    // Also after a failed start: what was changed until then is kept.
+    let closed = store.close().await.or_say(|| "the last changes may be lost".to_owned());
+    telemetry.finish().await;
+    ended.and(closed).map(|()| ExitCode::SUCCESS)
+}
+
+async fn run_with(
+    up: &Up,
+    config: &Config,
+    store: &Arc<Embedded>,
+    telemetry: &Telemetry,
+    signals: Signals,
+) -> Outcome<()> {
+    let token_keys = TokenKeys::in_dir(&config.store.data);
+    let tokens = Arc::new(Tokens::new(token_keys.read_or_make()?, config.tokens.clone()));
+    let listener = listen::bind(config.listen)?;
+    let (seats, catalogue): (Arc<Embedded>, Arc<Embedded>) = (Arc::clone(store), Arc::clone(store));
+    let prometheus = telemetry.metrics.clone();
+    let control = Control::new(config.control.clone(), seats, catalogue, Arc::clone(&tokens), prometheus);
+    let catalogue: Arc<Embedded> = Arc::clone(store);
+    let office = Office::new(catalogue, token_keys, Some(Arc::clone(&tokens)), config.tokens.key_overlap_s);
+    let office = Arc::new(office);
+    let socket = Socket::open(&config.store.data)?;
+    Greeting { config, address: listen::address(listener.as_ref())? }.print(up, store, &office).await?;
+
+    let reload = Reload { up, running: config, store, control: &control, tokens: &tokens, office: &office };
+    let stop = signals.stop();
+    let serving = async {
+        match listener {
+            Some(listener) => control.serve(listener, stop).await,
+            None => stop.await,
+        }
+    };
+    tokio::select! {
+        () = serving => {}
+        () = socket.serve(Arc::clone(&office)) => {}
+        () = reload.at_every(signals.hangup) => {}
+    }
+    Ok(())
+}
+
+fn in_use(error: &OpenError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error {
+        OpenError::InUse { .. } => failure.hint("choose another directory with --data DIR"),
+        OpenError::Unwritable { .. }
+        | OpenError::DiskFull { .. }
+        | OpenError::Newer { .. }
+        | OpenError::NotAStore { .. }
+        | OpenError::Corrupt { .. }
+        | OpenError::Failed { .. } => failure,
+    }
+}

@@ -1,0 +1,12 @@
+//! The program as a shell sees it: what it prints, what it leaves behind, how it ends.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod check;
+mod first_start;
+mod http;
+mod load;
+mod program;
+mod reload;
+mod stop;
+mod tenants;
+mod traces;
