@@ -31,8 +31,9 @@ use crate::settings::HEADERS_MAX_BYTES;
 pub(crate) async fn serve(control: Arc<Shared>, router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
     let front = Arc::new(Front { control: Arc::clone(&control), router, draining: AtomicBool::new(false) });
     let connections = Arc::new(Connections::new(control.metrics.connections.clone()));
-    let sweep = End(tokio::spawn(sweep(Arc::clone(&front), Arc::clone(&connections))));
-    let ticking = End(tokio::spawn(tick(Arc::clone(&control))));
+    let sweeping = tokio::spawn(sweep(Arc::clone(&front), Arc::clone(&connections)));
+    let ticking = tokio::spawn(tick(Arc::clone(&control)));
+    let _ends_with_this = Tasks { connections: Arc::clone(&connections), sweeping, ticking };
 
     {
         let mut stop = pin!(stop);
@@ -50,16 +51,21 @@ pub(crate) async fn serve(control: Arc<Shared>, router: Router, listener: TcpLis
     drop(listener);
     front.draining.store(true, Ordering::Relaxed);
     let cut = connections.drain(Duration::from_millis(control.policy().settings.stop_grace_ms)).await;
-    drop((sweep, ticking));
     info!(cut, "no connection is open");
 }
 
-/// A task that ends with its owner.
-struct End(JoinHandle<()>);
+/// What serving started; ends with it, also when it is dropped in the middle.
+struct Tasks {
+    connections: Arc<Connections>,
+    sweeping: JoinHandle<()>,
+    ticking: JoinHandle<()>,
+}
 
-impl Drop for End {
+impl Drop for Tasks {
     fn drop(&mut self) {
-        self.0.abort();
+        self.sweeping.abort();
+        self.ticking.abort();
+        self.connections.cut();
     }
 }
 
@@ -180,13 +186,16 @@ impl Connections {
 
     /// Ends what took too long; while draining also what waits for nothing.
     fn sweep(&self, settings: &ControlSettings, draining: bool) {
-        for entry in self.open().by_number.values() {
+        for entry in self.open().by_number.values_mut() {
             let overdue = entry.watch.overdue(settings);
+            if overdue.is_none() && !(draining && entry.watch.is_idle()) {
+                continue;
+            }
+            // Taken, so that one that is ending is not counted again.
+            let Some(abort) = entry.abort.take() else { continue };
+            abort.abort();
             if let Some(why) = overdue {
                 self.series.closed(why);
-            }
-            if overdue.is_some() || (draining && entry.watch.is_idle()) {
-                entry.abort.as_ref().inspect(|abort| abort.abort());
             }
         }
     }
@@ -201,6 +210,10 @@ impl Connections {
         if timeout(grace, all_gone).await.is_ok() {
             return 0;
         }
+        self.cut()
+    }
+
+    fn cut(&self) -> usize {
         let open = self.open();
         open.by_number.values().filter_map(|entry| entry.abort.as_ref()).for_each(AbortHandle::abort);
         open.by_number.len()

@@ -94,6 +94,11 @@ impl House {
     }
 
     pub(crate) async fn with(settings: ControlSettings, store: EmbeddedSettings) -> Self {
+        Self::unserved(settings, store).await.served().await
+    }
+
+    /// The same without a socket: its routes are called as they are.
+    pub(crate) async fn unserved(settings: ControlSettings, store: EmbeddedSettings) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Embedded::open(dir.path(), store).unwrap();
         for (id, key) in [("acme", KEY), ("other", OTHER_KEY)] {
@@ -101,35 +106,40 @@ impl House {
                 TenantSettings { name: id.to_uppercase(), viewer_cap: 200, max_sessions: None, publishers: 20 };
             store.add_tenant(&TenantId::parse(id).unwrap(), tenant, auth::key_digest(key)).await.unwrap();
         }
-        Self::over(store, dir, settings, KeySet::generate(fresh_seed(), 0)).await
+        Self::over(store, dir, settings, KeySet::generate(fresh_seed(), 0))
     }
 
     /// A control over a store that is there already.
-    pub(crate) async fn over(store: Arc<Embedded>, dir: TempDir, settings: ControlSettings, keys: KeySet) -> Self {
+    pub(crate) fn over(store: Arc<Embedded>, dir: TempDir, settings: ControlSettings, keys: KeySet) -> Self {
         let recorder = recorder().build_recorder();
         let prometheus = recorder.handle();
         let tokens = Arc::new(Tokens::new(keys, TokenSettings::default()));
         let control = metrics::with_local_recorder(&recorder, || {
             Control::new(settings, store.clone(), store.clone(), Arc::clone(&tokens), prometheus.clone())
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let served = control.clone();
-        let serving = tokio::spawn(async move { served.serve(listener, async { drop(stopped.await) }).await });
-        let mut house = Self {
+        Self {
             store,
             control,
             tokens,
-            address,
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
             prometheus,
             _dir: dir,
             description: Value::Null,
-            stop: Some(stop),
-            serving: Some(serving),
-        };
-        house.description = house.get("/openapi.json").await.body;
-        house
+            stop: None,
+            serving: None,
+        }
+    }
+
+    /// Serves on a port of its own.
+    pub(crate) async fn served(mut self) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = self.control.clone();
+        self.stop = Some(stop);
+        self.serving = Some(tokio::spawn(async move { served.serve(listener, async { drop(stopped.await) }).await }));
+        self.description = self.get("/openapi.json").await.body;
+        self
     }
 
     /// Begins a stop; the handle is ready when it is over.

@@ -101,7 +101,7 @@ async fn forgetful(keys: KeySet) -> (House, String) {
         estimate: false,
     };
     store.open_stream(&acme, &live, stream).await.unwrap();
-    (House::over(store, dir, unlimited(), keys).await, "live".into())
+    (House::over(store, dir, unlimited(), keys).served().await, "live".into())
 }
 
 fn token(keys: &KeySet, seat: &str, stream: &str, role: Role, iat: u64, exp: u64) -> String {
