@@ -102,20 +102,20 @@ fn text(answer: &[u8], field: &str) -> anyhow::Result<String> {
     Ok(answer[field].as_str().with_context(|| format!("no {field} in {answer}"))?.to_owned())
 }
 
-fn median(mut ratios: Vec<f64>) -> f64 {
+pub(crate) fn median(mut ratios: Vec<f64>) -> f64 {
     ratios.sort_by(f64::total_cmp);
     ratios[ratios.len() / 2]
 }
 
 /// A server process, ended with this value.
-struct Server {
-    process: Child,
-    address: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) process: Child,
+    pub(crate) address: SocketAddr,
 }
 
 impl Server {
     /// Starts a command and reads its output until `find` sees the address.
-    fn start(command: &mut Command, find: impl Fn(&str) -> Option<SocketAddr>) -> anyhow::Result<Self> {
+    pub(crate) fn start(command: &mut Command, find: impl Fn(&str) -> Option<SocketAddr>) -> anyhow::Result<Self> {
         let mut process = command.stdout(Stdio::piped()).spawn().context("starting a server")?;
         let mut lines = BufReader::new(process.stdout.take().context("a piped output")?).lines();
         while let Some(line) = lines.next().transpose()? {

@@ -3,11 +3,15 @@
 //! `tidegate-bench http PATH-OF-TIDEGATE` starts both servers pinned to core 0, drives them in turn from core 1, and
 //! prints CPU microseconds a request and the ratio within each round. CPU is the scheduler's run time of the
 //! server's threads: the figure that a busy neighbour does not move.
+//!
+//! `tidegate-bench proxy PATH-OF-TIDEGATE` does the same for the gate's reverse proxy, beside a bare hyper proxy, nginx,
+//! HAProxy and Envoy, and adds open-loop latency and what becomes of identical calls.
 
 mod cpu;
 mod drive;
 mod floor;
 mod http;
+mod proxy;
 
 use std::process::ExitCode;
 
@@ -19,8 +23,14 @@ fn main() -> ExitCode {
         ["http", tidegate, rounds] => {
             rounds.parse().map_err(anyhow::Error::from).and_then(|rounds| http::run(tidegate.as_ref(), rounds))
         }
+        ["proxy", tidegate] => proxy::run(tidegate.as_ref(), 5),
+        ["proxy", tidegate, rounds] => {
+            rounds.parse().map_err(anyhow::Error::from).and_then(|rounds| proxy::run(tidegate.as_ref(), rounds))
+        }
         ["floor", address] => floor::serve(address),
-        _ => Err(anyhow::anyhow!("usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | floor ADDRESS")),
+        ["pass", address, origin] => proxy::serve_floor(address, origin),
+        ["origin", address] => proxy::serve_origin(address),
+        _ => Err(anyhow::anyhow!("{USAGE}")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -30,3 +40,6 @@ fn main() -> ExitCode {
         }
     }
 }
+
+const USAGE: &str = "usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | proxy PATH-OF-TIDEGATE [ROUNDS]
+       | floor ADDRESS | pass ADDRESS ORIGIN | origin ADDRESS";
