@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::failure::{OrSay, Outcome};
 use crate::load::client::{NoAnswer, Reply};
 use crate::load::judge::{Judge, Promise};
-use crate::load::told::{Read, Told};
+use crate::load::told::Read;
 
 /// Which of the page's calls it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,14 +95,14 @@ impl Book {
                 .note(Promise::ServerError, || format!("viewer {viewer}: {} answered {}", call.route(), read.label));
         }
         if let Some(ledger) = &mut self.ledger {
-            ledger.append(viewer, call, reply, read);
+            ledger.answer(viewer, call, reply, read);
         }
     }
 
     /// Notes that a viewer gives up what it has, by leaving or by going silent, before it does.
     pub(crate) fn departs(&mut self, viewer: u32) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.write(&Departs { at_ms: unix_ms(), viewer, call: "departs" });
+            ledger.append(&Line { viewer, call: "departs", ..Line::default() });
         }
     }
 
@@ -121,28 +121,25 @@ pub(crate) struct Ledger {
     file: File,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, Default, Serialize)]
 struct Line<'a> {
-    /// Unix milliseconds at which the answer had come.
+    /// Unix milliseconds: when the answer had come, or when the viewer did what it did.
     at_ms: u64,
-    /// The call was sent this long before.
-    took_ms: u64,
     viewer: u32,
+    /// `admit`, `hb`, `token`, `leave`; or `departs`, which is no answer and has none of what follows.
     call: &'static str,
-    status: u16,
-    answer: &'a str,
+    /// As the summary counts it: `201 in`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// The call was sent this long before its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seat: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct Departs {
-    /// Unix milliseconds before the leave was sent, or the silence began.
-    at_ms: u64,
-    viewer: u32,
-    call: &'static str,
 }
 
 impl Ledger {
@@ -151,42 +148,28 @@ impl Ledger {
         Ok(Self { file: file.or_say(|| format!("cannot write the ledger {}", path.display()))? })
     }
 
-    fn append(&mut self, viewer: u32, call: Call, reply: &Reply, read: &Read) {
-        let (seat, position) = match &read.told {
-            Told::Wait { seat, position, .. } => (Some(seat.as_str()), Some(*position)),
-            Told::In { seat, .. } | Told::Offer { seat, .. } => (Some(seat.as_str()), None),
-            Told::Full { .. }
-            | Told::Kept { .. }
-            | Told::Renewed { .. }
-            | Told::Gone
-            | Told::Closed
-            | Told::Done
-            | Told::Problem { .. } => (None, None),
-        };
-        let line = Line {
-            at_ms: unix_ms(),
-            took_ms: millis(reply.got - reply.sent),
+    fn answer(&mut self, viewer: u32, call: Call, reply: &Reply, read: &Read) {
+        let (seat, position) = read.told.named();
+        self.append(&Line {
             viewer,
             call: call.route(),
-            status: reply.status,
-            answer: &read.label,
+            answer: Some(&read.label),
+            status: Some(reply.status),
+            took_ms: Some(millis(reply.got - reply.sent)),
             seat,
             position,
-        };
-        self.write(&line);
+            ..Line::default()
+        });
     }
 
     /// One write per line: what was answered is in the file even if this process is killed next.
-    fn write(&mut self, line: &impl Serialize) {
-        let mut bytes = serde_json::to_vec(line).expect("plain fields");
+    fn append(&mut self, line: &Line<'_>) {
+        let at_ms = millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        let mut bytes = serde_json::to_vec(&Line { at_ms, ..*line }).expect("plain fields");
         bytes.push(b'\n');
         // A full disk under the ledger must not end the run that it records.
         self.file.write_all(&bytes).ok();
     }
-}
-
-fn unix_ms() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn millis(time: Duration) -> u64 {

@@ -75,6 +75,8 @@ pub(crate) struct Entry {
     came_by: Instant,
     /// Before this moment the server may not end it for its silence.
     kept_until: Instant,
+    /// The answer before was lost, so this may not be the first telling of an offer.
+    missed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +184,7 @@ impl Judge {
             Standing::New | Standing::Waiting { .. } | Standing::Offered { .. } => place_silence(hidden),
         };
         entry.kept_until = entry.kept_until.min(begun + silence);
+        entry.missed = true;
     }
 
     /// The server said that the entry is gone.
@@ -282,6 +285,7 @@ impl Judge {
         };
         entry.standing = Standing::Seated { since, kept_at: since.max(span.sent) };
         entry.kept_until = span.sent + seat_silence(ask.hidden);
+        entry.missed = false;
         entry
     }
 
@@ -307,24 +311,28 @@ impl Judge {
         }
         entry.standing = Standing::Waiting { position };
         entry.kept_until = span.sent + place_silence(ask.hidden);
+        entry.missed = false;
         entry
     }
 
     fn offered(&mut self, known: Option<Entry>, ask: &Asked, seat: &str, left: Duration, span: Span) -> Entry {
         let mut entry = self.same_or_new(known, ask, seat, span);
+        // Whole seconds are told: at the first telling all of them, later perhaps one that has begun.
+        let until = span.sent + if entry.missed { left.saturating_sub(Duration::from_secs(1)) } else { left };
         match entry.standing {
             Standing::Offered { .. } => {}
             Standing::New | Standing::Waiting { .. } => {
                 self.granted(&entry, span);
-                entry.standing = Standing::Offered { until: span.sent + left, lapses: false };
+                entry.standing = Standing::Offered { until, lapses: false };
             }
             Standing::Seated { .. } => {
                 let viewer = ask.viewer;
                 self.note(Promise::SeatLost, || format!("viewer {viewer}: its seat became an offer"));
-                entry.standing = Standing::Offered { until: span.sent + left, lapses: false };
+                entry.standing = Standing::Offered { until, lapses: false };
             }
         }
         entry.kept_until = span.sent + place_silence(ask.hidden);
+        entry.missed = false;
         entry
     }
 
@@ -342,6 +350,7 @@ impl Judge {
                     came_after,
                     came_by: span.got,
                     kept_until: span.sent,
+                    missed: false,
                 }
             }
         }

@@ -31,6 +31,23 @@ pub(crate) enum Told {
     Problem { retry: Option<Duration> },
 }
 
+impl Told {
+    /// The seat id and the position that were told, if any.
+    pub(crate) fn named(&self) -> (Option<&str>, Option<u32>) {
+        match self {
+            Self::Wait { seat, position, .. } => (Some(seat), Some(*position)),
+            Self::In { seat, .. } | Self::Offer { seat, .. } => (Some(seat), None),
+            Self::Full { .. }
+            | Self::Kept { .. }
+            | Self::Renewed { .. }
+            | Self::Gone
+            | Self::Closed
+            | Self::Done
+            | Self::Problem { .. } => (None, None),
+        }
+    }
+}
+
 /// A told answer, and how the summary counts it: `201 in`, `429 rate_limited`.
 #[derive(Debug)]
 pub(crate) struct Read {

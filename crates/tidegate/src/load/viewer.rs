@@ -166,9 +166,11 @@ impl Viewer {
             }
             Deed::Crash => {
                 self.line.hang_up();
-                self.shared.book().departs(self.number);
                 let entry = self.entry.take();
-                self.shared.book().judge.crashed(entry);
+                let mut book = self.shared.book();
+                book.departs(self.number);
+                book.judge.crashed(entry);
+                drop(book);
                 self.come_again();
             }
         }

@@ -111,12 +111,16 @@ fn the_ledger_holds_every_answer() {
     ];
     let (_, summary) = load(&server.url(), &words);
     let lines = fs::read_to_string(&file).unwrap();
-    let answers: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<_> = lines.iter().filter(|line| line["status"].is_u64()).collect();
     assert_eq!(answers.len() as u64, summary["calls"].as_u64().unwrap());
     let seated = answers.iter().filter(|line| line["answer"] == "201 in");
     assert!(seated.clone().count() >= 5);
-    assert!(seated.clone().all(|line| line["seat"].as_str().unwrap().len() == 22), "{lines}");
-    assert!(answers.iter().any(|line| line["position"].is_u64()), "{lines}");
+    assert!(seated.clone().all(|line| line["seat"].as_str().unwrap().len() == 22), "{lines:?}");
+    assert!(answers.iter().any(|line| line["position"].is_u64()), "{lines:?}");
+    // Whoever compares after a crash must know who had left before it, answered or not.
+    let departures = lines.iter().filter(|line| line["call"] == "departs").count();
+    assert!(departures >= 10, "all who had a seat or a place say goodbye: {lines:?}");
 }
 
 #[test]
