@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Gate, call, interactive, ms, secs};
-use tidegate_gate::{Call, Claim, Next, Refusal, Ticket};
+use tidegate_gate::{Call, Claim, Enqueued, Key, Next, Operation, Refusal, Ticket};
 
 #[test]
 fn g1_a_burst_drains_at_a_steady_rate() {
@@ -118,6 +118,29 @@ fn g3_a_full_queue_refuses_and_says_so() {
     gate.up.handle_cancel(last);
     gate.queue(call("c"));
     assert_eq!(gate.up.snapshot(gate.now).counters.queue_full, 1);
+}
+
+#[test]
+fn g3_a_million_keys_stay_within_the_bound() {
+    let mut gate = Gate::new("max_queue = 1000");
+    gate.occupy(call("x"));
+    let mut waiting = Vec::new();
+    for key in 0..1_000_000 {
+        match gate.up.enqueue(Call::new(Key::of(&format!("key-{key}")), Operation::new("GET /x")), gate.now) {
+            Ok(Enqueued::Queued(ticket)) => waiting.push(ticket),
+            Ok(Enqueued::Started(_)) => panic!("too early"),
+            Err(refusal) => assert!(matches!(refusal, Refusal::QueueFull { waiting: 1000, .. })),
+        }
+        // Some leave, so that all million keys have had their chance of leaving something behind.
+        if key % 3 == 0 && waiting.len() == 1000 {
+            waiting.drain(..500).for_each(|ticket| gate.up.handle_cancel(ticket));
+        }
+    }
+    let full = gate.up.snapshot(gate.now);
+    assert!(full.waiting <= 1000 && full.keys == full.waiting, "{full:?}");
+    waiting.into_iter().for_each(|ticket| gate.up.handle_cancel(ticket));
+    let empty = gate.up.snapshot(gate.now);
+    assert_eq!((empty.waiting, empty.keys), (0, 0));
 }
 
 #[test]
