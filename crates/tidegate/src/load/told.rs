@@ -90,7 +90,7 @@ pub(crate) fn read(reply: &Reply) -> Read {
 }
 
 fn tell(reply: &Reply, body: Body) -> Option<Told> {
-    let retry = body.retry_after_ms.map(Duration::from_millis).or(reply.retry);
+    let retry = body.retry_after_ms.map(Duration::from_millis).or(reply.retry).map(|retry| retry.max(SHORTEST));
     let life = |seconds: Option<u64>| seconds.map(Duration::from_secs);
     Some(match (reply.status, body.state.as_deref(), body.code.as_deref()) {
         (201, Some("in"), _) => Told::In {
@@ -105,7 +105,9 @@ fn tell(reply: &Reply, body: Body) -> Option<Told> {
         (200 | 201, None, _) if body.token.is_some() => {
             Told::Renewed { token: body.token?, token_life: life(body.token_expires_s)? }
         }
-        (200, None, _) if body.next_ms.is_some() => Told::Kept { next: Duration::from_millis(body.next_ms?) },
+        (200, None, _) if body.next_ms.is_some() => {
+            Told::Kept { next: Duration::from_millis(body.next_ms?).max(SHORTEST) }
+        }
         (200..=299, None, None) => Told::Done,
         (410, _, Some("seat_gone")) => Told::Gone,
         (410 | 404 | 403, _, Some(_)) => Told::Closed,
@@ -113,6 +115,9 @@ fn tell(reply: &Reply, body: Body) -> Option<Told> {
         _ => return None,
     })
 }
+
+/// No page calls again sooner, whatever it is told: a server's mistake must not become a flood.
+const SHORTEST: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
