@@ -23,7 +23,7 @@ async fn d1_kill_9_at_twenty_random_instants_loses_nothing_that_was_answered() {
     let (status, stream) = server.call("POST", "/v1/streams", STREAM).await;
     assert_eq!(status, 201, "{stream}");
     let stream = stream["id"].as_str().unwrap().to_owned();
-    let load = load(&server, &stream, &ledger);
+    let load = Load::start(&server, &stream, &ledger);
 
     for kill in 1..=KILLS {
         // The instant is random on purpose: it may fall into any commit.
@@ -39,7 +39,7 @@ async fn d1_kill_9_at_twenty_random_instants_loses_nothing_that_was_answered() {
         assert!(lost.is_empty(), "kill {kill}: {} of {} seats are gone\n{}", lost.len(), owed.len(), stories());
         println!("kill {kill}: {} seats owed, {} seated, none lost", owed.len(), seated.len());
     }
-    let summary = end(load);
+    let summary = load.end();
     println!("{summary:#}");
     let promises: u64 = summary["promises"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!((promises, &summary["kept"]), (0, &Value::Bool(true)), "{summary:#}");
@@ -98,32 +98,34 @@ async fn seated(server: &Server, stream: &str) -> BTreeSet<String> {
     }
 }
 
-fn load(server: &Server, stream: &str, ledger: &Path) -> Child {
-    Command::new(tidegate())
-        .args([
-            "load",
-            "--server",
-            &server.url(),
-            "--stream",
-            stream,
-            "--viewers",
-            &VIEWERS.to_string(),
-            "--seconds",
-            "600",
-        ])
-        .args(["--arrive", "5s", "--churn", "10%/10s", "--crash", "1%/10s", "--json", "--key", KEY, "--ledger"])
-        .arg(ledger)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// A running load client; it ends with this value, also when the test fails.
+struct Load(Child);
+
+impl Load {
+    fn start(server: &Server, stream: &str, ledger: &Path) -> Self {
+        let load = Command::new(tidegate())
+            .args(["load", "--server", &server.url(), "--stream", stream, "--viewers", &VIEWERS.to_string()])
+            .args(["--seconds", "600", "--arrive", "5s", "--churn", "10%/10s", "--crash", "1%/10s", "--json"])
+            .args(["--key", KEY, "--ledger"])
+            .arg(ledger)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn();
+        Self(load.unwrap())
+    }
+
+    /// Ends the run as ctrl-C does, and reads its summary.
+    fn end(mut self) -> Value {
+        let interrupted = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap();
+        assert!(interrupted.success());
+        serde_json::from_reader(self.0.stdout.take().unwrap()).unwrap()
+    }
 }
 
-/// Ends the load as ctrl-C does, and reads its summary.
-fn end(load: Child) -> Value {
-    let interrupted = Command::new("kill").args(["-INT", &load.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
-    let output = load.wait_with_output().unwrap();
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|why| panic!("{why}: {}", String::from_utf8_lossy(&output.stdout)))
+impl Drop for Load {
+    fn drop(&mut self) {
+        // After `end` it ends by itself; this is for a test that failed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
