@@ -96,7 +96,8 @@ pub(crate) struct Opening {
 }
 
 pub(crate) fn opening() -> impl Strategy<Value = Opening> {
-    (1..9_u32, prop::collection::vec((0..4_u32, 0..5_u32), 1..=3), prop::bool::weighted(0.8)).prop_map(
+    // Few seats over all: the tenant's cap is often the one that binds.
+    (1..6_u32, prop::collection::vec((0..4_u32, 0..5_u32), 1..=3), prop::bool::weighted(0.8)).prop_map(
         |(tenant_cap, streams, short_times)| {
             let streams = streams.into_iter().map(|(cap, line)| (cap.min(tenant_cap), line)).collect();
             Opening { tenant_cap, streams, short_times }
@@ -131,8 +132,8 @@ fn command(pages: u8) -> impl Strategy<Value = Command> {
             queue_max: dice / 5 % 5,
             public: dice / 25 < 4,
         }),
-        3 => (0..9_u32).prop_map(|viewer_cap| Command::Limit { viewer_cap }),
-        2 => any::<bool>().prop_map(Command::SpendCapped),
+        3 => (0..6_u32).prop_map(|viewer_cap| Command::Limit { viewer_cap }),
+        4 => (0..5_u8).prop_map(|dice| Command::SpendCapped(dice >= 3)),
         1 => (0..3_u8, 0..6_u8).prop_map(|(stream, dice)| match dice {
             0 => Command::End { stream },
             1 => Command::Delete { stream },

@@ -236,3 +236,12 @@ fn viewer_names_are_the_backends_and_a_page_that_gives_one_is_not_heard() {
     let names: Vec<_> = listed.iter().map(|row| (row.seat, row.viewer.as_deref())).collect();
     assert_eq!(names, [(seat, Some("ann")), (thief, None)]);
 }
+
+#[test]
+fn nonce_beside_a_seat_names_nobody_later() {
+    let mut stage = Stage::new(2, 0);
+    stage.hold_garbage("A");
+    assert_eq!(stage.say("A", Says { nonce: Some(7), ..ASK }), "in, lost: unknown");
+    assert_eq!(stage.say("B", Says { nonce: Some(7), ..ASK }), "in");
+    assert_ne!(stage.seat("B"), stage.seat("A"));
+}

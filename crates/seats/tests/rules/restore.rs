@@ -280,3 +280,27 @@ fn t5_departures_are_remembered_up_to_a_bound_and_kicks_beyond_it() {
     let (left, unknown) = ("full 30 s, lost: left", "full 30 s, lost: unknown");
     assert_eq!(lost, [unknown, unknown, left, left, left]);
 }
+
+#[test]
+fn t5_what_a_returning_seat_takes_from_another_streams_line_comes_back_to_it() {
+    let mut stage = Stage::tenant(1).stream("one", 1, 2).stream("two", 1, 0);
+    stage.ask("two/A");
+    let proof = stage.proof("two/A");
+    stage.pass(s(1));
+    stage.lose_memory();
+    stage.ask_each("N W");
+    stage.leave("N");
+    assert_eq!(stage.counts(), "seats 0, queued 1, turns 1");
+    assert_eq!(stage.beat_with("two/A", None, Some(proof)), "kept 5 s");
+    assert_eq!(stage.counts(), "seats 0, queued 1, turns 0", "the tenant has one seat, and A holds it");
+    stage.leave("two/A");
+    assert_eq!(stage.ask("W"), "offer 10 s");
+}
+
+#[test]
+fn d1_who_came_before_a_restart_stands_before_who_came_after() {
+    let mut stage = Stage::new(1, 3);
+    stage.ask_each("A B C");
+    stage.restart();
+    assert_eq!(stage.ask_each("D B C"), ["wait 3", "wait 1", "wait 2"]);
+}

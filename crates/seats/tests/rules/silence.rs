@@ -263,3 +263,13 @@ fn settings_moved_meanwhile_hold_from_the_next_word_on() {
     stage.pass(s(5));
     assert_eq!(["A", "B"].map(|page| stage.beat(page)), ["kept 5 s", "gone"], "A was promised twenty seconds");
 }
+
+#[test]
+fn s18_a_renewal_is_no_heartbeat() {
+    let mut stage = Stage::new(1, 0);
+    stage.ask("A");
+    stage.pass(s(19));
+    assert_eq!(stage.renew("A"), RenewalAnswer::Granted);
+    stage.pass(s(1));
+    assert_eq!(stage.beat("A"), "gone");
+}
