@@ -75,7 +75,7 @@ impl Book {
             judge: Judge::new(),
             phases: vec![Phase::Out; viewers as usize],
             offers: Offers::default(),
-            latency: Call::ALL.map(|_| Histogram::new(3).expect("three digits are allowed")),
+            latency: Call::ALL.map(|_| histogram(LONGEST_CALL)),
             answers: BTreeMap::new(),
             no_answers: BTreeMap::new(),
             ledger,
@@ -172,6 +172,14 @@ impl Ledger {
     }
 }
 
+/// A histogram up to a time in its unit, to three digits; what is longer counts as that.
+pub(crate) fn histogram(longest: u64) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, longest, 3).expect("bounds in order, and three digits are allowed")
+}
+
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+/// Microseconds: a minute, where a page gives up after ten seconds.
+const LONGEST_CALL: u64 = 60_000_000;

@@ -18,6 +18,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use tokio::time::Instant;
 
+use crate::load::book::histogram;
 use crate::load::told::Told;
 
 /// A promise of the product that an outside view can see broken.
@@ -141,7 +142,7 @@ impl Judge {
             order_counts: true,
             held: Vec::new(),
             freed: BinaryHeap::new(),
-            offer_told: Histogram::new(3).expect("three digits are allowed"),
+            offer_told: histogram(LONGEST_TO_OFFER),
             broken: BTreeMap::new(),
         }
     }
@@ -202,17 +203,24 @@ impl Judge {
         self.closed(Some(entry));
     }
 
-    /// The viewer leaves with a call that is about to be sent.
-    pub(crate) fn left(&mut self, known: Option<Entry>, now: Instant) {
-        let Some(entry) = known else { return };
+    /// The viewer leaves with a call that is about to be sent. Returns when its seat, if it had one, is free should
+    /// the call be lost.
+    #[must_use]
+    pub(crate) fn left(&mut self, known: Option<Entry>, now: Instant) -> Option<Instant> {
+        let entry = known?;
         match entry.standing {
             Standing::Seated { since, .. } => {
                 self.held.push((since, now.min(entry.kept_until)));
-                self.freed.push(Reverse(now));
+                Some(entry.kept_until)
             }
-            Standing::Offered { lapses: false, .. } => self.freed.push(Reverse(now)),
-            Standing::Offered { lapses: true, .. } | Standing::New | Standing::Waiting { .. } => {}
+            Standing::Offered { lapses: false, until } => Some(until),
+            Standing::Offered { lapses: true, .. } | Standing::New | Standing::Waiting { .. } => None,
         }
+    }
+
+    /// A seat is free from this moment on.
+    pub(crate) fn freed(&mut self, at: Instant) {
+        self.freed.push(Reverse(at));
     }
 
     /// The viewer goes without a word.
@@ -384,6 +392,9 @@ const fn seat_silence(hidden: bool) -> Duration {
 const fn place_silence(hidden: bool) -> Duration {
     Duration::from_secs(if hidden { 75 } else { 15 })
 }
+
+/// Milliseconds: an hour.
+const LONGEST_TO_OFFER: u64 = 3_600_000;
 
 /// So many of each broken promise are told in words.
 const EXAMPLES_MAX: usize = 3;

@@ -28,6 +28,13 @@ impl Court {
         self.judge.ask_answered(known, &asked, told, span)
     }
 
+    /// A leave that is answered.
+    fn leave(&mut self, known: Option<Entry>, at: Instant) {
+        if self.judge.left(known, at).is_some() {
+            self.judge.freed(at);
+        }
+    }
+
     fn broken(&self) -> Vec<(&'static str, u64)> {
         let all = Promise::ALL.into_iter().map(|promise| (promise.key(), self.judge.times_broken(promise)));
         all.filter(|(_, times)| *times > 0).collect()
@@ -145,13 +152,13 @@ fn s6_the_most_in_at_once_counts_only_what_is_proved() {
     let b = court.ask(1, None, 100, &seated("b"));
     // A leaves before C is seated; B crashes and counts until its 20 s are over.
     let leaves = court.at(1_000);
-    court.judge.left(a, leaves);
+    court.leave(a, leaves);
     let c = court.ask(2, None, 1_000, &seated("c"));
     court.judge.crashed(b);
     let d = court.ask(3, None, 20_099, &seated("d"));
     let end = court.at(20_200);
     for open in [c, d] {
-        court.judge.left(open, end);
+        court.leave(open, end);
     }
     assert_eq!(court.judge.most_in(), 2);
 }
@@ -163,7 +170,7 @@ fn s6_a_crashed_seat_given_away_too_early_shows() {
     court.judge.crashed(a);
     let b = court.ask(1, None, 19_000, &seated("b"));
     let end = court.at(30_000);
-    court.judge.left(b, end);
+    court.leave(b, end);
     assert_eq!(court.judge.most_in(), 2);
 }
 
@@ -173,8 +180,21 @@ fn s5_the_time_to_an_offer_runs_from_the_seat_that_was_freed_first() {
     let a = court.ask(0, None, 0, &seated("a"));
     let waiting = court.ask(1, None, 100, &wait("b", 1));
     let leaves = court.at(1_000);
-    court.judge.left(a, leaves);
-    court.ask(1, waiting, 2_100, &offer("b"));
-    assert_eq!((court.judge.offer_told.len(), court.judge.offer_told.max()), (1, 1_110));
+    court.leave(a, leaves);
+    court.ask(1, waiting, 9_990, &offer("b"));
+    assert_eq!((court.judge.offer_told.len(), court.judge.offer_told.count_at(9_000)), (1, 1));
     assert_eq!(court.broken(), []);
+}
+
+#[test]
+fn s5_a_seat_whose_leave_was_lost_is_free_when_its_silence_is_over() {
+    let mut court = Court::new();
+    let a = court.ask(0, None, 0, &seated("a"));
+    let waiting = court.ask(1, None, 100, &wait("b", 1));
+    let leaves = court.at(1_000);
+    let free_at = court.judge.left(a, leaves);
+    assert_eq!(free_at, Some(court.at(20_000)));
+    court.judge.freed(court.at(20_000));
+    court.ask(1, waiting, 21_990, &offer("b"));
+    assert_eq!((court.judge.offer_told.len(), court.judge.offer_told.count_at(2_000)), (1, 1));
 }

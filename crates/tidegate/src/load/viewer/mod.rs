@@ -11,7 +11,7 @@ use data_encoding::BASE64URL_NOPAD;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::load::book::{Book, Call, Phase};
 use crate::load::client::Line;
@@ -197,9 +197,9 @@ impl Viewer {
 
     /// At the end of the run, so that the stream is free for the next.
     async fn say_goodbye(&mut self) {
-        // 4,000 goodbyes a second: fast enough to wait for, slow enough not to be a test of its own.
-        let window = Duration::from_secs_f64(f64::from(self.shared.plan.viewers) / 4000.0);
-        tokio::time::sleep(window.mul_f64(self.rng.random())).await;
+        // A thousand goodbyes a second: fast enough to wait for, slow enough not to be a test of its own.
+        let window = Duration::from_millis(self.shared.plan.viewers.into()).min(GOODBYES_MAX);
+        sleep(window.mul_f64(self.rng.random())).await;
         self.leave().await;
     }
 
@@ -215,3 +215,6 @@ async fn run_is_over(over: &mut watch::Receiver<bool>) {
 
 /// A token is renewed after this part of its life.
 const RENEWS: f64 = 2.0 / 3.0;
+
+/// Nobody waits longer than this for a run's end.
+const GOODBYES_MAX: Duration = Duration::from_secs(10);

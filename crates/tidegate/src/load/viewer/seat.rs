@@ -68,12 +68,15 @@ impl Viewer {
         let entry = self.entry.take();
         let Some(seat) = self.seat.take() else { return };
         let begun = Instant::now();
-        {
+        let free_at = {
             let mut book = self.shared.book();
             book.departs(self.number);
-            book.judge.left(entry, begun);
-        }
+            book.judge.left(entry, begun)
+        };
         let body = Body { seat: Some(&seat), token: None, nonce: None, join: false, hidden: self.hidden }.to_json();
-        self.call(Call::Leave, body, begun).await;
+        let answered = self.call(Call::Leave, body, begun).await.is_some();
+        if let Some(silent_at) = free_at {
+            self.shared.book().judge.freed(if answered { begun } else { silent_at });
+        }
     }
 }
