@@ -19,11 +19,13 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use rusqlite::{Connection, params};
-use tidegate_seats::{Answer, Ask, Asker, SeatId, StreamId, StreamSettings, TenantId};
+use tidegate_seats::{Answer, Ask, Asker, Beat, SeatId, StreamId, StreamSettings, TenantId};
 use tidegate_store::{Catalogue, Embedded, EmbeddedSettings, Seats, TenantSettings};
 
 /// Grants per measured round.
 const GRANTS: u64 = 100_000;
+/// Calls of each kind that change nothing.
+const CALLS: usize = 1_000_000;
 /// Rounds of each kind.
 const ROUNDS: usize = 5;
 /// Asks under way at once.
@@ -50,7 +52,48 @@ fn main() -> ExitCode {
             rounds.push(in_fresh_dir(&dir, |dir| runtime.block_on(store(dir, tasks))));
         }
     }
-    report(&floors, &rounds)
+    let verdict = report(&floors, &rounds);
+    in_fresh_dir(&dir, |dir| runtime.block_on(unchanging(dir)));
+    verdict
+}
+
+/// What a call costs that changes nothing, in a house with 1,000 seats and 10,000 places.
+async fn unchanging(dir: &Path) {
+    let store = Embedded::open(dir, EmbeddedSettings { max_places: 1 << 32, ..Default::default() }).unwrap();
+    let stream = prepare(&store, 1_000, 10_000).await;
+    let (left, mut seats, mut places) = (Arc::new(AtomicU64::new(11_000)), Vec::new(), Vec::new());
+    let askers: Vec<_> =
+        (0..256).map(|_| tokio::spawn(entries(Arc::clone(&store), stream.clone(), Arc::clone(&left)))).collect();
+    for asker in askers {
+        for answer in asker.await.unwrap() {
+            match answer {
+                Answer::In { seat, .. } => seats.push(seat),
+                Answer::Wait { seat, .. } => places.push(seat),
+                Answer::Offer { .. } | Answer::Full { .. } | Answer::Refused(_) => panic!("{answer:?}"),
+            }
+        }
+    }
+    let began = Instant::now();
+    for n in 0..CALLS {
+        let seat = seats[n % seats.len()];
+        store.beat(&stream, Beat { seat, proof: None, hidden: None, hls: None }).await;
+    }
+    let beat = began.elapsed() / CALLS as u32;
+    let began = Instant::now();
+    for n in 0..CALLS {
+        let ask = Ask { seat: Some(Ok(places[n % places.len()])), ..newcomer() };
+        store.ask(&stream, ask).await.unwrap();
+    }
+    let ask = began.elapsed() / CALLS as u32;
+    println!("calls that change nothing, one after another: heartbeat {beat:?}, ask of a waiting place {ask:?}");
+}
+
+async fn entries(store: Arc<Embedded>, stream: StreamId, left: Arc<AtomicU64>) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
+        answers.push(store.ask(&stream, newcomer()).await.unwrap());
+    }
+    answers
 }
 
 fn report(floors: &[f64], rounds: &[Vec<Round>]) -> ExitCode {
@@ -94,7 +137,7 @@ async fn floor(dir: &Path) -> f64 {
 /// Grants per second of so many tasks that each ask for one new seat after another.
 async fn store(dir: &Path, tasks: usize) -> Round {
     let store = Embedded::open(dir, EmbeddedSettings { max_places: 1 << 32, ..Default::default() }).unwrap();
-    let stream = prepare(&store).await;
+    let stream = prepare(&store, u32::MAX / 2, 0).await;
     let before = store.written();
     let left = Arc::new(AtomicU64::new(GRANTS));
     let began = Instant::now();
@@ -121,19 +164,12 @@ async fn ask_on(store: Arc<Embedded>, stream: StreamId, left: Arc<AtomicU64>) ->
     latency
 }
 
-async fn prepare(store: &Embedded) -> StreamId {
+async fn prepare(store: &Embedded, viewer_cap: u32, queue_max: u32) -> StreamId {
     let (tenant, stream) = (TenantId::parse("bench").unwrap(), StreamId::parse("bench").unwrap());
-    let cap = u32::MAX / 2;
-    let settings = TenantSettings { name: "Bench".into(), viewer_cap: cap, max_sessions: None, publishers: 1 };
+    let settings = TenantSettings { name: "Bench".into(), viewer_cap, max_sessions: None, publishers: 1 };
     store.add_tenant(&tenant, settings, [1; 32]).await.unwrap();
-    let settings = StreamSettings {
-        name: "Bench".into(),
-        viewer_cap: cap,
-        queue_max: 0,
-        public: true,
-        region: None,
-        estimate: false,
-    };
+    let settings =
+        StreamSettings { name: "Bench".into(), viewer_cap, queue_max, public: true, region: None, estimate: false };
     store.open_stream(&tenant, &stream, settings).await.unwrap();
     stream
 }

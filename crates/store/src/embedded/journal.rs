@@ -255,8 +255,9 @@ pub(super) const AWAY: StoreAway = StoreAway { retry: Duration::from_secs(2) };
 /// How long a call waits for a store that is away before it is told so, and how long a commit may take before the
 /// store counts as away: "nothing hangs" (D2).
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Rows in one commit. A larger one makes everybody in it wait for longer than its fsync saves.
-const BATCH_ROWS: usize = 1000;
+/// Rows in one commit, unless one call alone has more: what a thousand asks at once leave behind (a seat and a peak
+/// each). A larger one makes everybody in it wait for longer than its fsync saves.
+const BATCH_ROWS: usize = 2_000;
 /// With so many rows waiting, no call may add more; a house's own sweep may.
 const PENDING_MAX: usize = 100_000;
 

@@ -47,7 +47,7 @@ pub use settings::EmbeddedSettings;
 
 /// Seats, lines and the catalogue in one process, kept in `DIR/seats.db`.
 pub struct Embedded {
-    registry: RwLock<Registry>,
+    registry: Arc<RwLock<Registry>>,
     places: Places,
     journal: Arc<Journal>,
     epoch: String,
@@ -89,13 +89,13 @@ impl Embedded {
         }
         info!(dir = %dir.display(), tenants = registry.desks.len(), streams = registry.streams.len(), "store opened");
         let store = Arc::new(Self {
-            registry: RwLock::new(registry),
+            registry: Arc::new(RwLock::new(registry)),
             places: Places::new(used, max_places),
             journal,
             epoch: kept.epoch,
             birth: kept.birth,
         });
-        runtime.spawn(sweeper::run(Arc::downgrade(&store)));
+        runtime.spawn(sweeper::run(Arc::downgrade(&store.registry), Arc::clone(&store.journal)));
         Ok(store)
     }
 

@@ -1,32 +1,42 @@
 //! Lets time pass in every house: expires what is due even where nobody asks.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use tidegate_seats::Swept;
 
-use super::{Desk, Embedded};
+use super::desk::Desk;
+use super::journal::Journal;
+use super::registry::Registry;
 
 /// Sweeps until the store is dropped or closed.
-pub(super) async fn run(store: Weak<Embedded>) {
+///
+/// It never holds the store itself: whoever drops that finds the directory free at once.
+pub(super) async fn run(registry: Weak<RwLock<Registry>>, journal: Arc<Journal>) {
     loop {
         tokio::time::sleep(EVERY).await;
-        let Some(store) = store.upgrade() else { return };
-        if store.journal.is_closed() {
+        let Some(desks) = desks(&registry) else { return };
+        if journal.is_closed() {
             return;
         }
-        store.journal.watch();
-        for desk in store.desks() {
+        journal.watch();
+        for desk in desks {
             // While the store is away nobody's time runs, and the houses forgive the gap (D2).
-            while !store.journal.is_away() && sweep(&desk) == Swept::More {
+            while !journal.is_away() && sweep(&desk) == Swept::More {
                 tokio::task::yield_now().await;
             }
         }
     }
 }
 
+fn desks(registry: &Weak<RwLock<Registry>>) -> Option<Vec<Arc<Desk>>> {
+    let registry = registry.upgrade()?;
+    let registry = registry.read().unwrap_or_else(PoisonError::into_inner);
+    Some(registry.desks.values().cloned().collect())
+}
+
 /// One bounded round, so that no call waits long for the lock.
-fn sweep(desk: &Arc<Desk>) -> Swept {
+fn sweep(desk: &Desk) -> Swept {
     let mut at_desk = desk.take();
     let swept = at_desk.sweep();
     at_desk.publish();

@@ -7,6 +7,7 @@ mod behaviour;
 mod catalogue;
 mod crash;
 mod durable;
+mod full_disk;
 mod lost_memory;
 mod opening;
 mod places;
