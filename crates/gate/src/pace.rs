@@ -74,6 +74,11 @@ impl Pace {
         self.last_start = Some(now);
     }
 
+    /// A call that has started is only now on its way: the next one keeps its distance from here.
+    pub(crate) fn sent(&mut self, now: Instant) {
+        self.last_start = self.last_start.max(Some(now));
+    }
+
     /// A call starts without having waited.
     pub(crate) fn start(&mut self, counted: bool, now: Instant) {
         self.running += u32::from(counted);

@@ -1,6 +1,7 @@
 //! One upstream's settings: as written (`[upstreams.NAME]`), and as used.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use http::header::HeaderName;
@@ -53,6 +54,17 @@ pub struct UpstreamSettings {
     pub preset: Preset,
     /// Where it is; a library that makes its own calls needs none.
     pub base_url: Option<String>,
+    /// A PEM file of roots that it is trusted by beside the public ones: a private certificate authority's.
+    pub ca_file: Option<PathBuf>,
+    /// Time for a TCP connection, 5 s.
+    pub connect_timeout: Duration,
+    /// Time for the head of an answer, connecting included, from the last piece of the request's body, 60 s.
+    pub answer_timeout: Duration,
+    /// A longer request body is refused by the proxy, in bytes, 100 MiB.
+    pub max_body_bytes: u64,
+    /// A request body that may be sent twice (retried or shared) is kept up to this, in bytes, 256 KiB; a longer one
+    /// is passed on as it comes, once.
+    pub replay_max_bytes: usize,
     /// Whether it acts (G29).
     pub mode: Mode,
     /// Spacing between starts; zero is none. Rule G1, 250 ms.
@@ -121,6 +133,11 @@ impl UpstreamSettings {
 pub struct UpstreamToml {
     pub preset: Option<Preset>,
     pub base_url: Option<String>,
+    pub ca_file: Option<PathBuf>,
+    pub connect_timeout_ms: Option<u64>,
+    pub answer_timeout_ms: Option<u64>,
+    pub max_body_bytes: Option<u64>,
+    pub replay_max_bytes: Option<usize>,
     pub mode: Option<Mode>,
     pub min_interval_ms: Option<u64>,
     pub max_concurrency: Option<u32>,
@@ -203,6 +220,11 @@ impl UpstreamToml {
             },
             max_operations: own.max_operations.unwrap_or(10_000),
             base_url: base_url(own.base_url)?,
+            ca_file: own.ca_file,
+            connect_timeout: time("connect_timeout_ms", own.connect_timeout_ms, 5000, 1..=DAY_MS)?,
+            answer_timeout: time("answer_timeout_ms", own.answer_timeout_ms, 60_000, 1..=DAY_MS)?,
+            max_body_bytes: own.max_body_bytes.unwrap_or(100 << 20),
+            replay_max_bytes: own.replay_max_bytes.unwrap_or(256 << 10),
         })
     }
 
@@ -211,6 +233,11 @@ impl UpstreamToml {
         Self {
             preset: self.preset.or(under.preset),
             base_url: self.base_url.or(under.base_url),
+            ca_file: self.ca_file.or(under.ca_file),
+            connect_timeout_ms: self.connect_timeout_ms.or(under.connect_timeout_ms),
+            answer_timeout_ms: self.answer_timeout_ms.or(under.answer_timeout_ms),
+            max_body_bytes: self.max_body_bytes.or(under.max_body_bytes),
+            replay_max_bytes: self.replay_max_bytes.or(under.replay_max_bytes),
             mode: self.mode.or(under.mode),
             min_interval_ms: self.min_interval_ms.or(under.min_interval_ms),
             max_concurrency: self.max_concurrency.or(under.max_concurrency),

@@ -188,6 +188,11 @@ impl Upstream {
         }
     }
 
+    /// A call that has started leaves now, after it had to connect first: the spacing counts from here (G1).
+    pub fn handle_sent(&mut self, now: Instant) {
+        self.pacer.pace.sent(now);
+    }
+
     /// Takes a slot back: the call, its body included, has ended or was dropped (G3).
     pub fn handle_end(&mut self, slot: Slot) {
         self.pacer.pace.give_back(slot.counted);

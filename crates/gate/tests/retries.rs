@@ -105,13 +105,15 @@ fn g20_a_retry_whose_operations_hold_was_moved_a_little_waits_instead_of_failing
 
 #[test]
 fn g20_a_retry_waits_for_a_hold_that_another_answer_has_pushed_on() {
-    let mut gate = stream("");
-    let policy = gate.up.settings().retry;
-    let (a, b) = (gate.start(call("a")), gate.start(call("b")));
-    let heard = gate.respond(&a, 429, &[("retry-after", "1")]);
-    gate.respond(&b, 429, &[("retry-after", "60")]);
-    let limited = given_up(gate.up.verdict(&heard, &call("a"), &policy, gate.now, Jitter::new(1.0)));
-    assert_eq!(limited.retry_after, secs(60));
+    for preset in ["preset = \"stream-chat\"", "min_interval_ms = 0\nthrottle_statuses = [429]"] {
+        let mut gate = Gate::new(preset);
+        let policy = gate.up.settings().retry;
+        let (a, b) = (gate.start(call("a")), gate.start(call("b")));
+        let heard = gate.respond(&a, 429, &[("retry-after", "1")]);
+        gate.respond(&b, 429, &[("retry-after", "60")]);
+        let limited = given_up(gate.up.verdict(&heard, &call("a"), &policy, gate.now, Jitter::new(1.0)));
+        assert_eq!(limited.retry_after, secs(60));
+    }
 }
 
 #[test]
