@@ -9,20 +9,21 @@ use tidegate_control::Networks;
 use crate::admin::{self, Done, Order};
 use crate::config::{Config, Listen, LogFormat};
 use crate::failure::Outcome;
+use crate::say::say;
 use crate::settings::Settings;
 
 /// Prints the meaning and the warnings. A file that cannot be used is the error.
 pub(crate) fn run(settings: &Settings) -> Outcome<ExitCode> {
     let config = settings.config()?;
     match &settings.config {
-        Some(file) => println!("{} says:\n", file.display()),
-        None => println!("no file; the defaults say:\n"),
+        Some(file) => say(format_args!("{} says:\n", file.display())),
+        None => say("no file; the defaults say:\n"),
     }
-    print!("{}", meaning(&config));
+    say(meaning(&config).trim_end());
     let mut warnings = warnings(&config);
     warnings.extend(tenants_warnings(&config)?);
     for warning in warnings {
-        println!("\nwarning: {warning}");
+        say(format_args!("\nwarning: {warning}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ mod failure;
 mod limits;
 mod load;
 mod private_file;
+mod say;
 mod secret;
 mod settings;
 mod telemetry;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::admin::{self, Done, Order, TenantChange, TenantRow};
 use crate::failure::Outcome;
+use crate::say::say;
 use crate::settings::Settings;
 
 #[derive(clap::Subcommand)]
@@ -81,22 +82,22 @@ fn order_and_tell(settings: &Settings, order: Order, json: bool) -> Outcome<Exit
     match done {
         Done::Added { tenant, key } => {
             warn(&tenant);
-            println!("tenant {} is made; its secret key, shown this once:\n\n{key}", tenant.id);
+            say(format_args!("tenant {} is made; its secret key, shown this once:\n\n{key}", tenant.id));
         }
         Done::Set { tenant } => {
             warn(&tenant);
-            print!("{}", table(&[tenant]));
+            say(table(&[tenant]).trim_end());
         }
         Done::Listed { tenants } if json => {
-            println!("{}", serde_json::to_string_pretty(&tenants).expect("plain fields"));
+            say(serde_json::to_string_pretty(&tenants).expect("plain fields"));
         }
         Done::Listed { tenants } => {
             tenants.iter().for_each(warn);
-            print!("{}", table(&tenants));
+            say(table(&tenants).trim_end());
         }
-        Done::Key { id, key } => println!("a new secret key of tenant {id}, shown this once:\n\n{key}"),
+        Done::Key { id, key } => say(format_args!("a new secret key of tenant {id}, shown this once:\n\n{key}")),
         Done::Rotated { signer, overlap_s } => {
-            println!("key {signer} signs from now on; the one before verifies for {overlap_s} s more");
+            say(format_args!("key {signer} signs from now on; the one before verifies for {overlap_s} s more"));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -26,6 +26,7 @@ use crate::load::plan::Spread;
 use crate::load::stats::Caps;
 use crate::load::summary::Summary;
 use crate::load::viewer::{Shared, Viewer};
+use crate::say::say;
 
 pub(crate) use plan::Plan;
 
@@ -87,9 +88,9 @@ async fn watch_stats(line: Option<Line>, shared: &Shared, caps: &mut Caps) {
 fn report(shared: &Shared, caps: Caps, lasted: Duration) -> ExitCode {
     let summary = Summary::of(&mut shared.book(), caps, lasted);
     if shared.plan.json {
-        println!("{}", serde_json::to_string_pretty(&summary).expect("plain fields"));
+        say(serde_json::to_string_pretty(&summary).expect("plain fields"));
     } else {
-        println!("{summary}");
+        say(&summary);
     }
     if summary.kept() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,111 +1,47 @@
 //! The first start's tenant and key, the demo's stream, and what is said about them.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::Path;
 
 use tidegate_seats::{StreamId, StreamSettings, TenantId};
 use tidegate_store::{Catalogue, Embedded, Seats};
 
 use crate::admin::{Office, TenantChange};
-use crate::config::Config;
 use crate::failure::{Failure, OrSay, Outcome};
+use crate::say::say;
 use crate::secret::SecretKey;
-use crate::up::Up;
 
-/// Says what runs where, and what to do next.
-pub(super) struct Greeting<'a> {
-    pub(super) config: &'a Config,
-    /// Where the control listens; with port 0 the system chose one.
-    pub(super) address: Option<SocketAddr>,
+/// What the key of this start is, if it is news.
+pub(super) enum Door {
+    /// There was no tenant: one is made, with a key that nobody has seen.
+    Made(SecretKey),
+    /// The same, with the given key.
+    MadeFor(TenantId),
+    /// The tenant there is opens with the given key too.
+    OpensToo(TenantId),
+    /// Nothing new.
+    AsBefore,
 }
 
-impl Greeting<'_> {
-    /// Makes what a first start makes, and prints to stdout. Nothing else goes there, so that it can be copied.
-    pub(super) async fn print(&self, up: &Up, store: &Arc<Embedded>, office: &Office) -> Outcome<()> {
-        println!("tidegate {}", env!("CARGO_PKG_VERSION"));
-        match self.address {
-            Some(address) => println!("  control  http://{address}"),
-            None => println!("  control  off"),
+/// Makes what a first start makes.
+pub(super) async fn open_the_door(given: Option<&SecretKey>, store: &Embedded, office: &Office) -> Outcome<Door> {
+    match given {
+        None if store.tenants().await.is_empty() => {
+            let key = SecretKey::generate();
+            office.add(MAIN, TenantChange::default(), &key).await?;
+            Ok(Door::Made(key))
         }
-        println!("  data     {}", self.config.store.data.display());
-        self.open_the_door(up.key.as_ref(), store, office).await?;
-        if up.demo {
-            let tenant = home(store).await?;
-            make_demo(store, &tenant).await?;
-            self.print_demo();
+        None => Ok(Door::AsBefore),
+        Some(key) if store.tenants().await.is_empty() => {
+            office.add(MAIN, TenantChange::default(), key).await?;
+            Ok(Door::MadeFor(home(store).await?))
         }
-        Ok(())
-    }
-
-    async fn open_the_door(&self, given: Option<&SecretKey>, store: &Embedded, office: &Office) -> Outcome<()> {
-        let first_start = store.tenants().await.is_empty();
-        match given {
-            Some(key) if first_start => {
-                office.add(MAIN, TenantChange::default(), key).await?;
-                println!("\ntenant {MAIN} is made; it opens with the given key");
-            }
-            Some(key) => admit_key(store, key).await?,
-            None if first_start => {
-                let key = SecretKey::generate();
-                office.add(MAIN, TenantChange::default(), &key).await?;
-                self.print_key(&key);
-            }
-            None => {}
-        }
-        Ok(())
-    }
-
-    fn print_key(&self, key: &SecretKey) {
-        println!("\nThe secret key of tenant {MAIN}, shown this once:\n\n{}", key.expose());
-        println!("\nNext, make a stream:\n\nexport TIDEGATE_KEY={}", key.expose());
-        println!(
-            "curl {}/v1/streams -H \"Authorization: Bearer $TIDEGATE_KEY\" \
-             -d '{{\"name\":\"launch\",\"viewer_cap\":500,\"queue_max\":1000}}'",
-            self.url()
-        );
-    }
-
-    fn print_demo(&self) {
-        let url = self.url();
-        println!("\nThe stream {DEMO} has 2 seats and 1 place in line. Ask for a seat as four pages would:\n");
-        println!("curl -X POST {url}/v1/play/{DEMO}/admit   # two are in, the third waits, the fourth finds it full");
-        println!("\nA page keeps its seat, or leaves it to the next in line, with the seat id from its answer:\n");
-        println!("curl {url}/v1/play/{DEMO}/hb -d '{{\"seat\":\"SEAT\"}}'");
-        println!("curl {url}/v1/play/{DEMO}/leave -d '{{\"seat\":\"SEAT\"}}'");
-        println!("\nOr let 20 pages do all that, and see whether anybody is wronged:\n");
-        println!("tidegate load --server {url} --stream {DEMO} --viewers 20 --seconds 60 --cap 2");
-    }
-
-    fn url(&self) -> String {
-        self.address.map_or_else(|| "http://ADDR:PORT".to_owned(), |address| format!("http://{address}"))
+        Some(key) => admit_key(store, key).await,
     }
 }
 
-/// A key given to a later start opens the door too; the ones there are go on, so that a restart locks nobody out.
-async fn admit_key(store: &Embedded, key: &SecretKey) -> Outcome<()> {
-    if store.tenant_of_key(&key.digest()).await.is_some() {
-        return Ok(());
-    }
-    let tenant = home(store).await?;
-    store.add_key(&tenant, key.digest(), false).await.or_say(|| format!("cannot give tenant {tenant} the key"))?;
-    println!(
-        "\ntenant {tenant} opens with the given key too; end the older ones with: tidegate tenant key {tenant} --only"
-    );
-    Ok(())
-}
-
-/// The tenant of the first start, or the only one there is.
-async fn home(store: &Embedded) -> Outcome<TenantId> {
-    let tenants = store.tenants().await;
-    let main = tenants.iter().find(|tenant| tenant.id.as_str() == MAIN);
-    let home = main.or(if let [only] = tenants.as_slice() { Some(only) } else { None });
-    home.map(|tenant| tenant.id.clone()).ok_or_else(|| {
-        Failure::new(format!("there is no tenant {MAIN}, which --key and --demo are for"))
-            .hint(format!("make it with: tidegate tenant add {MAIN}"))
-    })
-}
-
-async fn make_demo(store: &Embedded, tenant: &TenantId) -> Outcome<()> {
+/// Makes the stream of `--demo`, unless there is one.
+pub(super) async fn make_demo(store: &Embedded) -> Outcome<()> {
     let id = StreamId::parse(DEMO).expect("four small letters");
     if store.tenant_of(&id).await.is_some() {
         return Ok(());
@@ -118,8 +54,99 @@ async fn make_demo(store: &Embedded, tenant: &TenantId) -> Outcome<()> {
         region: None,
         estimate: false,
     };
-    store.open_stream(tenant, &id, settings).await.or_say(|| format!("cannot make the stream {DEMO}"))?;
+    let tenant = home(store).await?;
+    store.open_stream(&tenant, &id, settings).await.or_say(|| format!("cannot make the stream {DEMO}"))?;
     Ok(())
+}
+
+/// Says what runs where, and what to do next.
+pub(super) struct Greeting<'a> {
+    pub(super) data: &'a Path,
+    /// Where the control listens; with port 0 the system chose one.
+    pub(super) address: Option<SocketAddr>,
+    pub(super) door: Door,
+    pub(super) demo: bool,
+}
+
+impl Greeting<'_> {
+    /// Prints to stdout, where nothing else goes, so that it can be copied.
+    pub(super) fn print(&self) {
+        let control = self.address.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
+        let (version, data) = (env!("CARGO_PKG_VERSION"), self.data.display());
+        say(format_args!("tidegate {version}\n  control  {control}\n  data     {data}"));
+        match &self.door {
+            Door::Made(key) => self.print_key(key),
+            Door::MadeFor(tenant) => say(format_args!("\ntenant {tenant} is made; it opens with the given key")),
+            Door::OpensToo(tenant) => say(format_args!(
+                "\ntenant {tenant} opens with the given key too; end the older ones with: \
+                 tidegate tenant key {tenant} --only"
+            )),
+            Door::AsBefore => {}
+        }
+        if self.demo {
+            self.print_demo();
+        }
+    }
+
+    fn print_key(&self, key: &SecretKey) {
+        let (url, key) = (self.url(), key.expose());
+        say(format_args!(
+            "
+The secret key of tenant {MAIN}, shown this once:
+
+{key}
+
+Next, make a stream:
+
+export TIDEGATE_KEY={key}
+curl {url}/v1/streams -H \"Authorization: Bearer $TIDEGATE_KEY\" \
+             -d '{{\"name\":\"launch\",\"viewer_cap\":500,\"queue_max\":1000}}'"
+        ));
+    }
+
+    fn print_demo(&self) {
+        let url = self.url();
+        say(format_args!(
+            "
+The stream {DEMO} has 2 seats and 1 place in line. Ask for a seat as four pages would:
+
+curl -X POST {url}/v1/play/{DEMO}/admit   # two are in, the third waits, the fourth finds it full
+
+A page keeps its seat, or leaves it to the next in line, with the seat id from its answer:
+
+curl {url}/v1/play/{DEMO}/hb -d '{{\"seat\":\"SEAT\"}}'
+curl {url}/v1/play/{DEMO}/leave -d '{{\"seat\":\"SEAT\"}}'
+
+Or let 20 pages do all that, and see whether anybody is wronged:
+
+tidegate load --server {url} --stream {DEMO} --viewers 20 --seconds 60 --cap 2"
+        ));
+    }
+
+    fn url(&self) -> String {
+        self.address.map_or_else(|| "http://ADDR:PORT".to_owned(), |address| format!("http://{address}"))
+    }
+}
+
+/// A key given to a later start opens the door too; the ones there are go on, so that a restart locks nobody out.
+async fn admit_key(store: &Embedded, key: &SecretKey) -> Outcome<Door> {
+    if store.tenant_of_key(&key.digest()).await.is_some() {
+        return Ok(Door::AsBefore);
+    }
+    let tenant = home(store).await?;
+    store.add_key(&tenant, key.digest(), false).await.or_say(|| format!("cannot give tenant {tenant} the key"))?;
+    Ok(Door::OpensToo(tenant))
+}
+
+/// The tenant of the first start, or the only one there is.
+async fn home(store: &Embedded) -> Outcome<TenantId> {
+    let tenants = store.tenants().await;
+    let main = tenants.iter().find(|tenant| tenant.id.as_str() == MAIN);
+    let home = main.or(if let [only] = tenants.as_slice() { Some(only) } else { None });
+    home.map(|tenant| tenant.id.clone()).ok_or_else(|| {
+        Failure::new(format!("there is no tenant {MAIN}, which --key and --demo are for"))
+            .hint(format!("make it with: tidegate tenant add {MAIN}"))
+    })
 }
 
 const MAIN: &str = "main";

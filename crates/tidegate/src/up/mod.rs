@@ -106,7 +106,11 @@ async fn run_with(
     let office = Office::new(catalogue, token_keys, Some(Arc::clone(&tokens)), config.tokens.key_overlap_s);
     let office = Arc::new(office);
     let socket = Socket::open(&config.store.data)?;
-    Greeting { config, address: listen::address(listener.as_ref())? }.print(up, store, &office).await?;
+    let door = first::open_the_door(up.key.as_ref(), store, &office).await?;
+    if up.demo {
+        first::make_demo(store).await?;
+    }
+    Greeting { data: &config.store.data, address: listen::address(listener.as_ref())?, door, demo: up.demo }.print();
 
     let reload = Reload { up, running: config, store, control: &control, tokens: &tokens, office: &office };
     let stop = signals.stop();

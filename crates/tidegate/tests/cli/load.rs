@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::http::call;
-use crate::program::{KEY, Server, complaint, run, text};
+use crate::program::{KEY, Server, complaint, run, text, tidegate};
 
 /// Runs these viewers; the summary, whatever the exit code.
 fn load(url: &str, words: &[&str]) -> (Output, Value) {
@@ -121,6 +121,40 @@ fn the_ledger_holds_every_answer() {
     // Whoever compares after a crash must know who had left before it, answered or not.
     let departures = lines.iter().filter(|line| line["call"] == "departs").count();
     assert!(departures >= 10, "all who had a seat or a place say goodbye: {lines:?}");
+}
+
+#[test]
+fn d1_a_crowd_lives_through_a_kill_and_a_restart() {
+    let dir = tempdir().unwrap();
+    // A port that a restart can take again, unlike one that the system chose for the first.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let data = dir.path().join("data");
+    let start = || {
+        let words = ["up", "--listen", &address, "--key", KEY, "--data", data.to_str().unwrap()];
+        Server::spawn(&mut tidegate(&words))
+    };
+    let mut server = start();
+    let stream = stream(&server, 20, 10);
+    let file = dir.path().join("ledger.jsonl");
+    let mut crowd = tidegate(&["load", "--json", "--server", &server.url(), "--stream", &stream]);
+    crowd.args(["--viewers", "40", "--seconds", "12", "--arrive", "1s", "--churn", "0%/1s", "--crash", "0%/1s"]);
+    crowd.args(["--hidden", "0%", "--key", KEY, "--ledger", file.to_str().unwrap()]);
+    let crowd = crowd.stdout(std::process::Stdio::piped()).spawn().unwrap();
+
+    let seated = || fs::read_to_string(&file).unwrap_or_default().matches("201 in").count();
+    let started = std::time::Instant::now();
+    while seated() < 20 {
+        assert!(started.elapsed().as_secs() < 10, "{} of 20 seated", seated());
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    server.kill();
+    let _server = start();
+    let output = crowd.wait_with_output().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{summary:#}");
+    assert_eq!((&summary["viewers"]["in"], &summary["viewers"]["waiting"]), (&json!(20), &json!(10)), "{summary:#}");
+    assert_eq!(seated(), 20, "everybody kept the seat of before: {summary:#}");
+    assert!(!summary["no_answers"].as_object().unwrap().is_empty(), "the kill was felt: {summary:#}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Viewer {
     }
 
     /// Does as the answer to an ask says.
-    fn heed(&mut self, told: Told, now: Instant) {
+    pub(super) fn heed(&mut self, told: Told, now: Instant) {
         match told {
             Told::In { seat, token, token_life, beat } => {
                 if matches!(self.stage, Stage::Offered { .. }) {

@@ -218,3 +218,6 @@ const RENEWS: f64 = 2.0 / 3.0;
 
 /// Nobody waits longer than this for a run's end.
 const GOODBYES_MAX: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ impl Viewer {
     }
 
     /// A call that should have kept or renewed the seat was not taken.
-    fn seat_is_refused(&mut self, call: Call, told: Told, span: Span) {
+    pub(super) fn seat_is_refused(&mut self, call: Call, told: Told, span: Span) {
         match told {
             Told::Gone => {
                 let entry = self.entry.take();
