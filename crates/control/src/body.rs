@@ -1,11 +1,13 @@
 //! Reading a request's body within its bounds of size and time.
 
-use std::error::Error;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use tidegate_wire::{Code, Problem};
 
@@ -19,10 +21,13 @@ pub(crate) async fn read(body: Body, time: Duration) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > DRAIN_MAX_BYTES as u64 {
         return Err(too_large());
     }
-    // Most bodies are there together with their head: then this future is ready at once and no timer is set.
-    match tokio::time::timeout(time, Limited::new(body, DRAIN_MAX_BYTES).collect()).await {
-        Ok(Ok(whole)) => within_bounds(whole.to_bytes()),
-        Ok(Err(error)) => Err(broken(error.as_ref())),
+    let mut whole = pin!(collect(body));
+    // Most bodies are there together with their head, and need no timer.
+    if let Poll::Ready(whole) = poll_fn(|cx| Poll::Ready(whole.as_mut().poll(cx))).await {
+        return whole;
+    }
+    match tokio::time::timeout(time, whole).await {
+        Ok(whole) => whole,
         Err(_elapsed) => {
             let detail = format!("the body was not whole {} ms after its headers", time.as_millis());
             Err(Problem::new(Code::RequestTimeout, detail))
@@ -30,18 +35,25 @@ pub(crate) async fn read(body: Body, time: Duration) -> Result<Bytes, Problem> {
     }
 }
 
-fn within_bounds(body: Bytes) -> Result<Bytes, Problem> {
-    if body.len() > BODY_MAX_BYTES { Err(too_large()) } else { Ok(body) }
+async fn collect(mut body: Body) -> Result<Bytes, Problem> {
+    let mut whole = Bytes::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_broken| broken())?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() + data.len() > DRAIN_MAX_BYTES {
+            return Err(too_large());
+        }
+        // Nearly always the only piece, which is then taken as it is.
+        whole = if whole.is_empty() { data } else { Bytes::from([whole, data].concat()) };
+    }
+    if whole.len() > BODY_MAX_BYTES { Err(too_large()) } else { Ok(whole) }
 }
 
 fn too_large() -> Problem {
     Problem::new(Code::BodyTooLarge, format!("the body is larger than {BODY_MAX_BYTES} bytes"))
 }
 
-fn broken(error: &(dyn Error + 'static)) -> Problem {
-    if error.is::<LengthLimitError>() {
-        return too_large();
-    }
+fn broken() -> Problem {
     Problem::new(Code::BadRequest, "the body ended before its length, or its chunks are malformed")
 }
 

@@ -2,9 +2,8 @@
 
 use axum::response::Response;
 use http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, ORIGIN,
-    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ORIGIN, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method};
 
@@ -60,26 +59,24 @@ pub(crate) fn is_preflight(method: &Method, path: &str) -> bool {
     method == Method::OPTIONS && is_open(path)
 }
 
-/// Adds what the page's browser needs to hand the answer on.
+/// Adds what the page's browser needs to hand the answer on. Nothing more: these answers are the many, no cache keeps
+/// the answer to a `POST`, and what the headers say of a retry is in the body.
 pub(crate) fn open(headers: &mut HeaderMap, origins: &Origins, allow: Option<HeaderValue>) {
     if matches!(origins, Origins::Listed(_)) {
         headers.append(VARY, HeaderValue::from_static("origin"));
     }
     if let Some(allow) = allow {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allow);
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("retry-after, x-request-id"));
     }
 }
 
-/// Adds what every answer carries: it is for the asker only, and nothing in it is to be run. A route that serves
-/// pages sets its own.
-pub(crate) fn harden(headers: &mut HeaderMap, is_open: bool) {
+/// Adds what every other answer carries: it is for the asker only, and nothing in it is to be run. A route that
+/// serves pages sets its own.
+pub(crate) fn harden(headers: &mut HeaderMap) {
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if !is_open {
-        headers
-            .entry(CONTENT_SECURITY_POLICY)
-            .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-        headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
-    }
 }

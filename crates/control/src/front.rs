@@ -9,12 +9,15 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
+use axum::routing::future::RouteFuture;
 use http::header::CONNECTION;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use hyper::body::Incoming;
 use tower::Service;
+use tracing::instrument::Instrumented;
 use tracing::{Instrument, Level, debug_span};
 
+use crate::connection::{Watch, until_sent};
 use crate::control::Shared;
 use crate::cors;
 use crate::routes::Context;
@@ -29,32 +32,43 @@ pub(crate) struct Front {
 
 impl Front {
     /// Answers one request of one connection.
-    pub(crate) async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Result<Response, Infallible> {
-        let started = Instant::now();
+    ///
+    /// What can be done before waiting is done before, and the rest is one future: each layer of futures copies the
+    /// request once more, which showed in the cost of a heartbeat.
+    pub(crate) fn answer(
+        self: &Arc<Self>,
+        peer: IpAddr,
+        request: Request<Incoming>,
+        watch: Arc<Watch>,
+    ) -> impl Future<Output = Result<Response, Infallible>> + use<> {
+        let policy = self.control.policy();
         let id = request_id(request.headers());
         let is_open = cors::is_open(request.uri().path());
-        let policy = self.control.policy();
         let allow = if is_open { policy.origins.allow(request.headers()) } else { None };
-
-        let mut response = if cors::is_preflight(request.method(), request.uri().path()) {
-            cors::preflight()
+        let answered = if cors::is_preflight(request.method(), request.uri().path()) {
+            Answered::Here(cors::preflight())
         } else {
-            self.route(Context { peer, started, id: id.clone() }, request).await
+            let context = Context { peer, started: Instant::now(), id: id.clone(), policy: Arc::clone(&policy) };
+            self.route(context, request)
         };
-
-        let headers = response.headers_mut();
-        headers.insert(X_REQUEST_ID, id);
-        cors::harden(headers, is_open);
-        if is_open {
-            cors::open(headers, &policy.origins, allow);
+        let front = Arc::clone(self);
+        async move {
+            let mut response = answered.response().await;
+            let headers = response.headers_mut();
+            headers.insert(X_REQUEST_ID, id);
+            if is_open {
+                cors::open(headers, &policy.origins, allow);
+            } else {
+                cors::harden(headers);
+            }
+            if front.draining.load(Ordering::Relaxed) {
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok(until_sent(response, &watch))
         }
-        if self.draining.load(Ordering::Relaxed) {
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        Ok(response)
     }
 
-    async fn route(&self, context: Context, request: Request<Incoming>) -> Response {
+    fn route(&self, context: Context, request: Request<Incoming>) -> Answered {
         // A span costs more than a waiting ask, so there is none that nobody will read.
         let span = tracing::enabled!(Level::DEBUG).then(|| {
             let path = request.uri().path();
@@ -63,14 +77,28 @@ impl Front {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(context);
         let routed = self.router.clone().call(request);
-        let routed = match span {
-            Some(span) => routed.instrument(span).await,
-            None => routed.await,
-        };
-        match routed {
-            Ok(response) => response,
-            Err(never) => match never {},
+        match span {
+            Some(span) => Answered::Traced(Box::new(routed.instrument(span))),
+            None => Answered::Routed(routed),
         }
+    }
+}
+
+/// Where an answer comes from.
+enum Answered {
+    Here(Response),
+    Routed(RouteFuture<Infallible>),
+    Traced(Box<Instrumented<RouteFuture<Infallible>>>),
+}
+
+impl Answered {
+    async fn response(self) -> Response {
+        let Ok(response) = match self {
+            Self::Here(response) => Ok(response),
+            Self::Routed(routed) => routed.await,
+            Self::Traced(routed) => Box::into_pin(routed).await,
+        };
+        response
     }
 }
 
@@ -83,9 +111,9 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     headers.get(X_REQUEST_ID).filter(shaped).cloned().unwrap_or_else(fresh_id)
 }
 
+/// A random number: made for each page's call, so by the shortest way.
 fn fresh_id() -> HeaderValue {
-    let text = data_encoding::HEXLOWER.encode(&rand::random::<[u8; 8]>());
-    HeaderValue::try_from(text).expect("hexadecimal digits are a header value")
+    HeaderValue::from(rand::random::<u64>())
 }
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -108,7 +136,7 @@ mod tests {
         for id in ["", "two words", "quote\"", "x=y", &"x".repeat(65)] {
             let made = with(id);
             assert_ne!(made, id);
-            assert_eq!(made.len(), 16, "{made:?}");
+            assert!(made.to_str().unwrap().parse::<u64>().is_ok(), "{made:?}");
         }
         assert_ne!(request_id(&HeaderMap::new()), request_id(&HeaderMap::new()));
     }

@@ -21,7 +21,7 @@ use tracing::{debug, info, warn};
 
 use crate::ControlSettings;
 use crate::addresses::AddressKey;
-use crate::connection::{Ticks, Watch, Watched, until_sent};
+use crate::connection::{Ticks, Watch, Watched};
 use crate::control::{Policy, Shared, TICK};
 use crate::front::Front;
 use crate::metrics::ConnectionSeries;
@@ -109,8 +109,7 @@ async fn converse(front: Arc<Front>, socket: TcpStream, watch: Arc<Watch>, peer:
     let io = TokioIo::new(Watched { socket, watch: Arc::clone(&watch) });
     let service = service_fn(move |request| {
         watch.busy();
-        let (front, watch) = (Arc::clone(&front), Arc::clone(&watch));
-        async move { front.answer(peer, request).await.map(|response| until_sent(response, &watch)) }
+        front.answer(peer, request, Arc::clone(&watch))
     });
     let conversation = http1::Builder::new()
         // The sweep does this for less, see `connection`.

@@ -33,9 +33,9 @@ pub(crate) fn read<T: Body>(body: &[u8]) -> Result<T, Problem> {
 
 /// serde_json bounds its own recursion, but passes over unknown fields without one, however deep they are.
 fn too_deep(text: &str) -> bool {
-    // Most bodies have one brace: counting is a fraction of the cost of walking.
-    let openings = text.bytes().filter(|b| matches!(b, b'{' | b'[')).count();
-    openings > JSON_DEPTH_MAX && nesting(text) > JSON_DEPTH_MAX
+    // A body needs two bytes for each level, and most have one brace: counting is a fraction of the cost of walking.
+    let openings = || text.bytes().filter(|b| matches!(b, b'{' | b'[')).count();
+    text.len() > 2 * JSON_DEPTH_MAX && openings() > JSON_DEPTH_MAX && nesting(text) > JSON_DEPTH_MAX
 }
 
 fn nesting(text: &str) -> usize {

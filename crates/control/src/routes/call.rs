@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
 use bytes::Bytes;
 use http::request::Parts;
@@ -20,7 +20,7 @@ use crate::control::{Policy, Shared};
 use crate::{auth, body, reply};
 
 /// What the server knows about a request before it is routed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Context {
     /// The other end of the socket.
     pub(crate) peer: IpAddr,
@@ -28,12 +28,19 @@ pub(crate) struct Context {
     pub(crate) started: Instant,
     /// Sent along or made here; echoed, and logged.
     pub(crate) id: HeaderValue,
+    /// The settings that the request is answered under.
+    pub(crate) policy: Arc<Policy>,
 }
 
 impl Context {
     /// A router that is called without the server in front of it knows no peer.
-    fn unknown() -> Self {
-        Self { peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED), started: Instant::now(), id: HeaderValue::from_static("-") }
+    fn unknown(control: &Shared) -> Self {
+        Self {
+            policy: control.policy(),
+            peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            started: Instant::now(),
+            id: HeaderValue::from_static("-"),
+        }
     }
 
     /// The request id as a log shows it.
@@ -51,12 +58,12 @@ pub(crate) struct Call {
     body: Mutex<Body>,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Call {
+impl FromRequest<Arc<Shared>> for Call {
     type Rejection = Infallible;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, Infallible> {
+    async fn from_request(request: Request, state: &Arc<Shared>) -> Result<Self, Infallible> {
         let (mut parts, body) = request.into_parts();
-        let context = parts.extensions.remove::<Context>().unwrap_or_else(Context::unknown);
+        let context = parts.extensions.remove::<Context>().unwrap_or_else(|| Context::unknown(state));
         let query = parts.uri.query().map(str::to_owned);
         Ok(Self { context, headers: parts.headers, query, body: Mutex::new(body) })
     }
@@ -64,9 +71,9 @@ impl<S: Send + Sync> FromRequest<S> for Call {
 
 impl Call {
     /// The whole body.
-    pub(crate) async fn body(&mut self, policy: &Policy) -> Result<Bytes, Problem> {
+    pub(crate) async fn body(&mut self) -> Result<Bytes, Problem> {
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
-        body::read(std::mem::take(body), policy.settings.body_timeout()).await
+        body::read(std::mem::take(body), self.context.policy.settings.body_timeout()).await
     }
 
     /// The part of the URL after `?`.
@@ -75,8 +82,8 @@ impl Call {
     }
 
     /// The address that the request counts for (S16).
-    pub(crate) fn client(&self, policy: &Policy) -> IpAddr {
-        client_address(&self.headers, self.context.peer, &policy.trusted)
+    pub(crate) fn client(&self) -> IpAddr {
+        client_address(&self.headers, self.context.peer, &self.context.policy.trusted)
     }
 
     /// The tenant whose key came along, and its stream: another tenant's is as good as none.
@@ -142,16 +149,20 @@ impl StreamPath {
     }
 }
 
-impl FromRequestParts<Arc<Shared>> for StreamPath {
+impl<S: Sync> FromRequestParts<S> for StreamPath {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Arc<Shared>) -> Result<Self, Infallible> {
-        let params = RawPathParams::from_request_parts(parts, state).await;
-        let id = params
-            .ok()
-            .and_then(|params| params.iter().find_map(|(name, value)| (name == "id").then(|| StreamId::parse(value))));
-        Ok(Self(id.flatten()))
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self(stream_of(parts.uri.path()).and_then(StreamId::parse)))
     }
+}
+
+/// The `{id}` of `/v1/play/{id}/…` and `/v1/streams/{id}…`. Read here and not from the router's own copy of it: an id
+/// has no character that needs decoding.
+fn stream_of(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/v1/play/").or_else(|| path.strip_prefix("/v1/streams/"))?;
+    let end = rest.bytes().position(|b| b == b'/').unwrap_or(rest.len());
+    Some(&rest[..end])
 }
 
 /// Also what another tenant's stream is.

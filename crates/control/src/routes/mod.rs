@@ -214,3 +214,16 @@ pub(crate) async fn no_method(State(control): State<Arc<Shared>>, call: Call) ->
     let problem = Problem::new(Code::MethodNotAllowed, "see `Allow` for the methods that this route takes");
     call.refuse(&control, Route::Other, &problem)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o4_the_list_of_routes_is_in_the_order_of_the_enum() {
+        // Its series are found by that number.
+        for (n, route) in Route::ALL.into_iter().enumerate() {
+            assert_eq!(route as usize, n, "{}", route.name());
+        }
+    }
+}

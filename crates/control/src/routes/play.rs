@@ -14,7 +14,7 @@ use tidegate_wire::{Code, Problem};
 
 use super::{Call, Route, StreamPath};
 use crate::buckets::TooMany;
-use crate::control::{Policy, Shared};
+use crate::control::Shared;
 use crate::tokens::{self, Presented, unix_now};
 use crate::{answers, relays};
 
@@ -39,13 +39,12 @@ pub(crate) async fn admit(State(control): State<Arc<Shared>>, stream: StreamPath
 }
 
 async fn try_admit(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Admission, Problem> {
-    let policy = control.policy();
-    let request = call.body(&policy).await.and_then(|body| parse_admit(&body));
+    let request = call.body().await.and_then(|body| parse_admit(&body));
     let named = match (&request, stream.id()) {
         (Ok(request), Ok(stream)) => Named::by_ask(request, stream),
         (Err(_), _) | (_, Err(_)) => Named::default(),
     };
-    let live = draw(control, call, &policy, stream, named).await?;
+    let live = draw(control, call, stream, named).await?;
     let ask = PageAsk { request: request?, named, live, asker: Asker::Page, viewer: None };
     ask.answer(control, stream.id()?).await
 }
@@ -67,10 +66,9 @@ pub(crate) async fn token(State(control): State<Arc<Shared>>, stream: StreamPath
 }
 
 async fn try_token(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Renewed, Problem> {
-    let policy = control.policy();
-    let request = call.body(&policy).await.and_then(|body| parse_token(&body));
+    let request = call.body().await.and_then(|body| parse_token(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, &policy, stream, named).await?;
+    let live = draw(control, call, stream, named).await?;
     let (request, stream) = (request?, stream.id()?);
     let seat = named.seat.ok_or_else(seat_gone)?;
     let shown = present(control, stream, seat, live, request.token.as_deref());
@@ -125,10 +123,9 @@ pub(crate) async fn hb(State(control): State<Arc<Shared>>, stream: StreamPath, m
 }
 
 async fn try_hb(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Kept, Problem> {
-    let policy = control.policy();
-    let request = call.body(&policy).await.and_then(|body| parse_heartbeat(&body));
+    let request = call.body().await.and_then(|body| parse_heartbeat(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, &policy, stream, named).await?;
+    let live = draw(control, call, stream, named).await?;
     let (request, stream) = (request?, stream.id()?);
     let seat = named.seat.ok_or_else(seat_gone)?;
     let shown = present(control, stream, seat, live, request.token.as_deref());
@@ -159,10 +156,9 @@ pub(crate) async fn leave(State(control): State<Arc<Shared>>, stream: StreamPath
 }
 
 async fn try_leave(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<(), Problem> {
-    let policy = control.policy();
-    let request = call.body(&policy).await.and_then(|body| parse_leave(&body));
+    let request = call.body().await.and_then(|body| parse_leave(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, &policy, stream, named).await?;
+    let live = draw(control, call, stream, named).await?;
     let (_, stream) = (request?, stream.id()?);
     let Some(seat) = named.seat else { return Ok(()) };
     if live.is_some() {
@@ -225,20 +221,15 @@ impl PageAsk<'_> {
 }
 
 /// Finds what the call names and draws on its bucket: that seat's own, or the address's (S16).
-async fn draw(
-    control: &Shared,
-    call: &Call,
-    policy: &Policy,
-    stream: &StreamPath,
-    named: Named,
-) -> Result<Option<SeatId>, Problem> {
+async fn draw(control: &Shared, call: &Call, stream: &StreamPath, named: Named) -> Result<Option<SeatId>, Problem> {
     let live = match stream.id() {
         Ok(stream) if named.seat.is_some() || named.nonce.is_some() => {
             control.seats.find(stream, named.seat, named.nonce).await
         }
         Ok(_) | Err(_) => None,
     };
-    let client = call.client(policy);
+    let client = call.client();
+    let policy = &call.context.policy;
     if policy.settings.exempt_networks.contain(client) {
         return Ok(live);
     }

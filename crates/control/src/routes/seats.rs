@@ -36,7 +36,7 @@ pub(crate) async fn kick(State(control): State<Arc<Shared>>, stream: StreamPath,
 
 async fn try_kick(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Kicked, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
-    let request = parse_kick(&call.body(&control.policy()).await?)?;
+    let request = parse_kick(&call.body().await?)?;
     let target = match (request.seat.as_deref().map(SeatId::parse), request.viewer.as_deref()) {
         (Some(Some(seat)), _) => KickTarget::Seat(seat),
         (None, Some(viewer)) => KickTarget::Viewer(viewer),
@@ -73,7 +73,7 @@ pub(crate) async fn heartbeats(State(control): State<Arc<Shared>>, stream: Strea
 
 async fn try_heartbeats(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Heartbeats, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
-    let request = parse_heartbeats(&call.body(&control.policy()).await?)?;
+    let request = parse_heartbeats(&call.body().await?)?;
     let mut seats = Vec::with_capacity(request.seats.len());
     for seat in request.seats {
         seats.push(beat(control, &stream, seat).await);
