@@ -17,7 +17,20 @@ pub(crate) fn raise_open_files(wanted: u64) -> u64 {
     }
 }
 
+/// Each connection is an open file, and the usual limit is 1,024. What cannot be had is said in the log.
+pub(crate) fn make_room_for_connections(connections_max: usize) {
+    let connections = u64::try_from(connections_max).unwrap_or(u64::MAX);
+    let open = raise_open_files(connections.saturating_add(OTHER_FILES));
+    if open < connections {
+        let advice = "fewer open files are allowed than [control] connections_max; raise ulimit -n";
+        tracing::warn!(open, connections_max, "{advice}");
+    }
+}
+
 /// What this process makes from now on is for its owner alone: keys, seats and the admin socket lie in one directory.
 pub(crate) fn make_files_private() {
     umask(Mode::from_raw_mode(0o077));
 }
+
+/// Files that are no connections: the store's, the sockets that listen, the runtime's.
+const OTHER_FILES: u64 = 100;

@@ -1,5 +1,6 @@
 //! The Unix socket in the data directory: only its owner can reach it, and it is there while a server runs.
 
+use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -32,14 +33,15 @@ impl Socket {
         Ok(Self { listener, path })
     }
 
-    /// Takes orders until the task is dropped.
-    pub(crate) async fn serve(self, office: Arc<Office>) {
+    /// Takes orders until the task is dropped. Viewers do not depend on it, so its failure ends nothing else.
+    pub(crate) async fn serve(self, office: Arc<Office>) -> Infallible {
         let Self { listener, path } = self;
         let _gone = RemovedAtEnd(path);
         let router = Router::new().route("/", post(take_order)).with_state(office);
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!(%error, "the admin socket failed; tenants cannot be changed until a restart");
         }
+        std::future::pending().await
     }
 }
 

@@ -71,8 +71,6 @@ impl Up {
 pub(crate) fn run(up: Up) -> Outcome<ExitCode> {
     let config = up.config()?;
     limits::make_files_private();
-    // A connection is an open file; [control] connections_max bounds them.
-    limits::raise_open_files(u64::MAX);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.or_say(|| "cannot start".to_owned())?.block_on(serve(up, config))
 }
@@ -80,6 +78,7 @@ pub(crate) fn run(up: Up) -> Outcome<ExitCode> {
 async fn serve(up: Up, config: Config) -> Outcome<ExitCode> {
     let signals = Signals::heed();
     let telemetry = Telemetry::start(&config.telemetry)?;
+    limits::make_room_for_connections(config.control.connections_max);
     // The directory first: of two servers on one, the second is told so whatever else is taken as well.
     let store = Embedded::open(&config.store.data, config.store_settings()).map_err(|error| in_use(&error))?;
     let ended = run_with(&up, &config, &store, &telemetry, signals).await;
@@ -122,8 +121,8 @@ async fn run_with(
     };
     tokio::select! {
         () = serving => {}
-        () = socket.serve(Arc::clone(&office)) => {}
-        () = reload.at_every(signals.hangup) => {}
+        never = socket.serve(Arc::clone(&office)) => match never {},
+        never = reload.at_every(signals.hangup) => match never {},
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Reads the settings again while running (O3).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use tidegate_control::{Control, Tokens};
@@ -8,6 +9,7 @@ use tokio::signal::unix::Signal;
 
 use crate::admin::Office;
 use crate::config::Config;
+use crate::limits;
 use crate::up::Up;
 
 /// Everything that settings reach.
@@ -23,10 +25,11 @@ pub(super) struct Reload<'a> {
 
 impl Reload<'_> {
     /// Reloads at every such signal, until the task is dropped.
-    pub(super) async fn at_every(self, mut hangup: Signal) {
+    pub(super) async fn at_every(self, mut hangup: Signal) -> Infallible {
         while hangup.recv().await.is_some() {
             self.reload();
         }
+        std::future::pending().await
     }
 
     fn reload(&self) {
@@ -45,6 +48,7 @@ impl Reload<'_> {
     }
 
     fn apply(&self, config: &Config) {
+        limits::make_room_for_connections(config.control.connections_max);
         self.store.set_seat_settings(&config.seat_settings());
         self.store.set_max_places(config.seats.max_places.get());
         self.store.set_file_max_bytes(config.store.file_max_bytes());
