@@ -55,7 +55,15 @@ struct PlainHttp {
 impl HttpClient for PlainHttp {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         // The timer too must be made on the runtime.
-        self.runtime.spawn(async { timeout(PATIENCE, post(request)).await }).await??
+        let sent = self.runtime.spawn(async { timeout(PATIENCE, post(request)).await }).await;
+        let answer = sent.map_err(HttpError::from).and_then(|in_time| in_time?);
+        // The exporter itself says nothing; it calls every few seconds at most, so this cannot fill a log.
+        match &answer {
+            Ok(answer) if answer.status().is_success() => {}
+            Ok(answer) => tracing::warn!(status = answer.status().as_u16(), "traces were refused by the collector"),
+            Err(error) => tracing::warn!(%error, "traces could not be sent to the collector"),
+        }
+        answer
     }
 }
 

@@ -76,6 +76,15 @@ fn o1_a_port_that_is_taken_is_named_with_a_free_one() {
 }
 
 #[test]
+fn o1_a_server_that_listens_nowhere_still_takes_orders() {
+    let dir = tempdir().unwrap();
+    let data = dir.path().to_str().unwrap();
+    let server = Server::spawn(&mut crate::program::tidegate(&["up", "--listen", "off", "--data", data]));
+    assert!(crate::program::said(&["tenant", "list", "--data", data]).contains("main"));
+    server.stop();
+}
+
+#[test]
 fn o1_a_failed_first_start_leaves_the_key_to_the_next() {
     let dir = tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -66,8 +66,10 @@ impl Server {
         let stdout = lines(process.stdout.take().unwrap());
         let log = lines(process.stderr.take().unwrap());
         let mut server = Self { process, address: ([0, 0, 0, 0], 0).into(), stdout, log };
-        let line = server.line_with("http://");
-        server.address = line.split("http://").nth(1).unwrap().parse().unwrap();
+        let line = server.line_with("  control  ");
+        if let Some(address) = line.split("http://").nth(1) {
+            server.address = address.parse().unwrap();
+        }
         server
     }
 

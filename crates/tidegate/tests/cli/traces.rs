@@ -47,6 +47,34 @@ fn o4_traces_of_requests_reach_a_collector() {
     assert!(spans.iter().any(|span| span.name == "request" && !span.trace_id.is_empty()), "{spans:?}");
 }
 
+#[test]
+fn o4_a_collector_that_is_not_there_costs_a_log_line_and_nothing_else() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("tidegate.toml");
+    // Nothing listens on a port that was just given back.
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    fs::write(&file, format!("[telemetry]\notlp_endpoint = \"http://{gone}\"\n")).unwrap();
+    let server = Server::start(&dir.path().join("data"), &["--demo", "--key", KEY, "--config", file.to_str().unwrap()]);
+    assert_eq!(post(server.address, "/v1/play/demo/admit", "{}").0, 201);
+    server.signal(rustix::process::Signal::TERM);
+    let (code, _, log) = server.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("traces could not be sent to the collector"), "{log}");
+}
+
+#[test]
+fn o4_json_logs_are_one_object_a_line() {
+    let dir = tempdir().unwrap();
+    let server = Server::start(dir.path(), &["--log-format", "json"]);
+    server.signal(rustix::process::Signal::TERM);
+    let (_, _, log) = server.end();
+    assert!(log.lines().count() >= 3, "{log}");
+    for line in log.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line["message"].is_string() && line["level"] == "INFO", "{line}");
+    }
+}
+
 /// One request's path and body.
 fn receive(stream: &std::net::TcpStream) -> (String, Vec<u8>) {
     let mut reader = BufReader::new(stream);
