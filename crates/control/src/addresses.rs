@@ -44,6 +44,18 @@ impl From<IpAddr> for AddressKey {
 ///
 /// Written by hand: the crates at hand read one header line only, or let `Forwarded` win, which many proxies pass on
 /// as the client sent it.
+///
+/// ```
+/// use http::HeaderMap;
+/// use tidegate_control::addresses::{TrustedProxies, client_address};
+///
+/// let networks = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
+/// let trusted = TrustedProxies { networks, ..TrustedProxies::default() };
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-forwarded-for", "1.1.1.1, 203.0.113.9, 10.0.0.2".parse().unwrap());
+/// let proxy = "10.0.0.1".parse().unwrap();
+/// assert_eq!(client_address(&headers, proxy, &trusted).to_string(), "203.0.113.9");
+/// ```
 #[must_use]
 pub fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &TrustedProxies) -> IpAddr {
     let peer = peer.to_canonical();

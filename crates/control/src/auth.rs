@@ -9,6 +9,14 @@ use tidegate_wire::{Code, Problem};
 /// The key of an `Authorization: Bearer KEY` header; `None` for anything else.
 ///
 /// The scheme is read in any case. A second such header makes both void: which one a proxy checked is unknown.
+///
+/// ```
+/// use tidegate_control::auth::bearer;
+///
+/// let mut headers = http::HeaderMap::new();
+/// headers.insert("authorization", "Bearer sk-1".parse().unwrap());
+/// assert_eq!(bearer(&headers), Some("sk-1"));
+/// ```
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();

@@ -7,6 +7,24 @@
 //! ```text
 //! server ── connection ── front ── routes/* ── body, auth, bucket ── store ── answers ── reply
 //! ```
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use tidegate_control::{Control, ControlSettings, TokenSettings, Tokens, fresh_seed, recorder};
+//! use tidegate_store::{Embedded, EmbeddedSettings};
+//! use tidegate_token::KeySet;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let prometheus = recorder().install_recorder()?; // before the control, which registers its series
+//! let store = Embedded::open("tidegate-data".as_ref(), EmbeddedSettings::default())?;
+//! let tokens = Arc::new(Tokens::new(KeySet::generate(fresh_seed(), 0), TokenSettings::default()));
+//! let control = Control::new(ControlSettings::default(), store.clone(), store, tokens, prometheus);
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! control.serve(listener, std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
 
 mod settings;
 
