@@ -12,11 +12,16 @@ use crate::crowd::Crowd;
 
 fn main() {
     let mut sizes: Vec<u32> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    if std::env::args().any(|argument| argument == WEIGH) {
+        return weigh(sizes[0]);
+    }
     if sizes.is_empty() {
         sizes.push(1_000_000);
     }
     println!("{:>11}  {:<44} {:>12} {:>10} {:>10} {:>11}", "viewers", "", "calls/s", "median", "99.9 %", "slowest");
     for viewers in sizes {
+        in_a_process_of_its_own(viewers);
+        floor(viewers);
         waiting(viewers);
         seated(viewers);
         offers(viewers);
@@ -25,12 +30,40 @@ fn main() {
     }
 }
 
+/// Memory that others gave back would blur the difference.
+fn in_a_process_of_its_own(viewers: u32) {
+    let this = std::env::current_exe().unwrap();
+    let weighed = std::process::Command::new(this).args([WEIGH, &viewers.to_string()]).status().unwrap();
+    assert!(weighed.success());
+}
+
+/// What a waiting viewer costs in all: entry, indexes, line, alarm, and the room that growth leaves.
+fn weigh(viewers: u32) {
+    let mut crowd = Crowd::new(viewers, 0);
+    let before = resident_bytes();
+    crowd.fills(viewers);
+    let bytes = (resident_bytes() - before) as f64 / f64::from(viewers);
+    println!("{viewers:>11}  {:<44} {bytes:>12.1}", "bytes a waiting viewer, nonce included");
+    assert_eq!(crowd.queued(), viewers);
+}
+
+/// What this machine needs to read one word in as much memory as the viewers take, each read naming the next. An ask
+/// is about ten of these: index, entry, line, alarm.
+fn floor(viewers: u32) {
+    let order = shuffled(viewers);
+    let mut next = vec![[0_u32; WORDS_A_VIEWER]; viewers as usize];
+    for pair in order.windows(2) {
+        next[pair[0] as usize][0] = pair[1];
+    }
+    let mut viewer = order[0];
+    report(viewers, "floor: one random read after the other", measure(viewers, |_| viewer = next[viewer as usize][0]));
+    assert_ne!(std::hint::black_box(viewer), viewers);
+}
+
 /// A full line behind one seat: everybody comes, then everybody asks again and again.
 fn waiting(viewers: u32) {
-    let before = resident_bytes();
     let mut crowd = Crowd::new(viewers, 0);
     report(viewers, "newcomers who join the line", measure(viewers, |viewer| crowd.comes(viewer)));
-    let bytes = resident_bytes() - before;
     let order = shuffled(viewers);
     crowd.polls_every(Duration::from_secs(5));
     report(
@@ -41,11 +74,6 @@ fn waiting(viewers: u32) {
         }),
     );
     assert_eq!(crowd.queued(), viewers, "nobody lapsed meanwhile");
-    println!(
-        "{viewers:>11}  {:<44} {:>12.1}",
-        "bytes a waiting viewer, nonce included",
-        bytes as f64 / f64::from(viewers)
-    );
 }
 
 /// As many seats as viewers, all kept by heartbeats.
@@ -177,3 +205,7 @@ fn time_on_cpu() -> Duration {
 }
 
 const BATCHES: u32 = 40;
+/// Asks this program to weigh instead of running.
+const WEIGH: &str = "weigh";
+/// 120 bytes.
+const WORDS_A_VIEWER: usize = 30;
