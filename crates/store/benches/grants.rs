@@ -6,8 +6,9 @@
 //! ```
 //!
 //! The floor is one thread that writes the same rows with the same pragmas in commits of 100. Floor and store take
-//! turns in one run, each on a fresh file, and the medians are compared. It fails when the store carries less
-//! than a quarter of the floor, or when its 99th percentile is over 50 ms.
+//! turns in one run, each on a fresh file, and the medians are compared. It fails when the store carries less than
+//! a quarter of the floor, or when its 99th percentile is over 50 ms: a verdict for a machine that does nothing
+//! else meanwhile.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark")]
 

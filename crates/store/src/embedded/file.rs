@@ -216,3 +216,18 @@ const PURGE_EVERY: Duration = Duration::from_secs(60);
 const PURGE_AGAIN: Duration = Duration::from_millis(100);
 /// At most so many at a time, so that no commit grows by much.
 const PURGE_ROWS: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d1_a_commit_reaches_the_disk_before_it_returns() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, _) = SeatsFile::open(dir.path()).unwrap();
+        let pragma = |name| file.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        let mode: String = file.conn.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!((mode.as_str(), pragma("synchronous")), ("wal", 2), "2 is FULL");
+        assert_eq!(pragma("page_size").cast_unsigned(), PAGE_BYTES);
+    }
+}
