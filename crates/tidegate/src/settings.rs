@@ -11,7 +11,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "FILE", env = "TIDEGATE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// The data directory [default: tidegate-data, or [store] data of the file]
+    /// The data directory [default: tidegate-data, or `[store]` data of the file]
     #[arg(long, value_name = "DIR", env = "TIDEGATE_DATA")]
     pub(crate) data: Option<PathBuf>,
 }

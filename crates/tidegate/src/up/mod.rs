@@ -29,7 +29,7 @@ pub(crate) struct Up {
     #[command(flatten)]
     settings: Settings,
 
-    /// Where pages and backends call [default: 127.0.0.1:8080, or [control] listen of the file]
+    /// Where pages and backends call [default: 127.0.0.1:8080, or `[control]` listen of the file]
     #[arg(long, value_name = "ADDR:PORT|off", env = "TIDEGATE_LISTEN")]
     listen: Option<Listen>,
 
@@ -41,11 +41,11 @@ pub(crate) struct Up {
     #[arg(long)]
     demo: bool,
 
-    /// What is logged: a level, or levels by part [default: info, or [telemetry] log of the file]
+    /// What is logged: a level, or levels by part [default: info, or `[telemetry]` log of the file]
     #[arg(long, value_name = "FILTER", env = "TIDEGATE_LOG")]
     log: Option<String>,
 
-    /// How it is logged [default: text, or [telemetry] log_format of the file]
+    /// How it is logged [default: text, or `[telemetry]` log_format of the file]
     #[arg(long, value_name = "FORMAT", env = "TIDEGATE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
 }
