@@ -51,6 +51,8 @@ pub(crate) struct Inner {
     alarm: Option<Instant>,
     /// When bodies are looked at that may have stalled.
     sweep: Option<Instant>,
+    /// A shared call lost its last caller; the engine is to be asked what that means.
+    pub(crate) abandoned: bool,
 }
 
 /// Somebody who waits: for a start, or for a shared call.
@@ -72,7 +74,7 @@ enum Told {
 struct Running {
     /// `None`: taken back because its body stalled.
     slot: Option<Slot>,
-    progress: Option<Arc<Progress>>,
+    progress: Arc<Progress>,
 }
 
 /// What a step leaves to be done outside the mutex.
@@ -96,6 +98,7 @@ impl Desk {
                 running: Slab::new(),
                 alarm: None,
                 sweep: None,
+                abandoned: false,
             }),
             timer: Timer::new(desk.clone()),
         })
@@ -193,7 +196,13 @@ impl Desk {
         self.act(|inner, now| {
             let running = inner.running.get(slot.index).and_then(|running| running.slot.as_ref());
             // Only a body's stall takes a slot away, and a body comes after everything that is heard.
-            read(&mut inner.engine, running.expect("a call that is heard holds its slot"), now)
+            let heard = read(&mut inner.engine, running.expect("a call that is heard holds its slot"), now);
+            let settings = inner.engine.settings();
+            // A body may follow. What is only observed is left alone (G29).
+            if inner.sweep.is_none() && settings.mode == Mode::On {
+                inner.sweep = Some(now + sweep_pause(settings.stall));
+            }
+            heard
         })
     }
 
@@ -208,8 +217,9 @@ impl Desk {
     fn hold(self: &Arc<Self>, inner: &mut Inner, slot: Slot) -> HeldSlot {
         let waited = slot.waited();
         self.series.waited(waited);
-        let index = inner.running.insert(Running { slot: Some(slot), progress: None });
-        HeldSlot { desk: Arc::clone(self), index, waited }
+        let progress = Arc::<Progress>::default();
+        let index = inner.running.insert(Running { slot: Some(slot), progress: Arc::clone(&progress) });
+        HeldSlot { desk: Arc::clone(self), index, waited, progress }
     }
 
     /// What the timer does when it wakes. Answers when to come back.
@@ -264,7 +274,7 @@ impl Inner {
     /// Wakes whom the engine names, and sets the alarm for when it may name the next.
     fn settle(&mut self, now: Instant, news: &mut News) {
         // Nobody to wake and nobody to refuse: the way of every call that is not held up.
-        let idle = self.waiters.is_empty() && self.flights.is_empty();
+        let idle = self.waiters.is_empty() && !std::mem::take(&mut self.abandoned);
         let next = if idle { None } else { self.next_start(now, news) };
         let Some(at) = [next, self.sweep].into_iter().flatten().min() else { return };
         if self.alarm.is_none_or(|alarm| at < alarm) {
@@ -284,8 +294,8 @@ impl Inner {
                     let waiter = self.waiters.get_mut(&ticket);
                     news.woken.extend(waiter.and_then(|waiter| waiter.tell(Told::Refused(refusal))));
                 }
-                // Its last caller has told its task already.
-                Next::Abandon(flight) => drop(self.flights.remove(&flight)),
+                // Its last caller drops it.
+                Next::Abandon(_) => {}
                 Next::Wait(until) => return until,
             }
         }
@@ -297,18 +307,17 @@ impl Inner {
             return;
         }
         let stall = self.engine.settings().stall;
-        let mut watched = false;
         for (_, running) in &mut self.running {
-            let Some(progress) = &running.progress else { continue };
-            if !progress.still_for(stall, now) {
-                watched = true;
-            } else if let Some(slot) = running.slot.take() {
+            if running.progress.still_for(stall, now)
+                && let Some(slot) = running.slot.take()
+            {
                 self.engine.handle_end(slot);
                 news.stalled += 1;
-                news.woken.extend(progress.stall());
+                news.woken.extend(running.progress.stall());
             }
         }
-        self.sweep = watched.then(|| now + sweep_pause(stall));
+        // Also for calls that have no body yet: it may begin before the next answer sets this again.
+        self.sweep = (!self.running.is_empty()).then(|| now + sweep_pause(stall));
     }
 }
 
@@ -379,6 +388,7 @@ pub(crate) struct HeldSlot {
     desk: Arc<Desk>,
     index: usize,
     waited: Duration,
+    progress: Arc<Progress>,
 }
 
 impl HeldSlot {
@@ -389,17 +399,7 @@ impl HeldSlot {
 
     /// Keeps the slot for a body, for as long as it moves.
     pub(crate) fn lease(self) -> Lease {
-        let progress = self.desk.act(|inner, now| {
-            let progress = Arc::new(Progress::new(now));
-            let settings = inner.engine.settings();
-            // What is only observed is left alone (G29).
-            if settings.mode == Mode::On {
-                inner.sweep = inner.sweep.or_else(|| Some(now + sweep_pause(settings.stall)));
-                inner.running[self.index].progress = Some(Arc::clone(&progress));
-            }
-            progress
-        });
-        Lease::new(progress, self)
+        Lease::new(Arc::clone(&self.progress), self)
     }
 }
 

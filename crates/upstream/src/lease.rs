@@ -3,8 +3,8 @@
 //! A client that stops reading keeps its body from being polled at all, so no timer inside the body could end it:
 //! the desk looks at all bodies a few times in the stall time and takes the slot of those that stand still.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,10 @@ use crate::clock;
 use crate::desk::HeldSlot;
 
 /// When a body moved last.
+#[derive(Default)]
 pub(crate) struct Progress {
-    since: Instant,
+    /// When the body began; none of a call without one, which is not looked at.
+    since: OnceLock<Instant>,
     /// Milliseconds from `since`.
     moved: AtomicU64,
     stalled: AtomicBool,
@@ -23,14 +25,17 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(now: Instant) -> Self {
-        Self { since: now, moved: AtomicU64::new(0), stalled: AtomicBool::new(false), waker: AtomicWaker::new() }
-    }
-
     /// Whether nothing has moved for this time.
     pub(crate) fn still_for(&self, time: Duration, now: Instant) -> bool {
         let moved = Duration::from_millis(self.moved.load(Ordering::Relaxed));
-        now.saturating_duration_since(self.since + moved) >= time
+        self.since.get().is_some_and(|&since| now.saturating_duration_since(since + moved) >= time)
+    }
+
+    /// A piece of the body passed, or it begins.
+    fn note(&self) {
+        let now = clock::now();
+        let ms = now.saturating_duration_since(*self.since.get_or_init(|| now)).as_millis();
+        self.moved.store(u64::try_from(ms).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Ends the body. Answers whom to wake, if it waits for its upstream.
@@ -48,13 +53,13 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn new(progress: Arc<Progress>, slot: HeldSlot) -> Self {
+        progress.note();
         Self { progress, _slot: slot }
     }
 
     /// A piece of the body passed.
     pub(crate) fn moved(&self) {
-        let ms = clock::now().saturating_duration_since(self.progress.since).as_millis();
-        self.progress.moved.store(u64::try_from(ms).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.progress.note();
     }
 
     /// Whether the body stood still for too long, and lost its slot.

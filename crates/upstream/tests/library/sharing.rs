@@ -7,8 +7,9 @@ use http::Response;
 use tidegate_upstream::{CallOptions, GateError, GateService, Refusal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
+use tower::Service;
 
-use crate::client::{Broken, Client, Seen, Senders, ask, driven, get, post, service, whole};
+use crate::client::{Broken, Client, Seen, Senders, ask, driven, get, post, read, service, whole};
 use crate::stage::{gate, settle};
 
 type Asked = JoinHandle<Result<Seen, GateError>>;
@@ -138,6 +139,33 @@ async fn g7_the_first_caller_leaves_in_the_middle_of_the_body() {
     for call in calls.into_iter().skip(1) {
         assert_eq!(call.await.unwrap().unwrap().body, "one two");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn g7_a_first_caller_that_does_not_read_holds_nobody_up() {
+    let gate = gate("");
+    let senders = Senders::default();
+    let keep = senders.clone();
+    let client = Client::new(move |n, _| {
+        let (sender, response) = driven(Response::builder());
+        keep.lock().unwrap().insert(n, sender);
+        std::future::ready(Ok(response))
+    });
+    let mut paced = service(&gate, &client);
+    let unread = paced.call(get("/x")).await.unwrap();
+    let follower = ask_many(&paced, 1, || get("/x"));
+    settle().await;
+    let mut sender = senders.lock().unwrap().remove(&0).unwrap();
+    for piece in ["one ", "two ", "three"] {
+        sender.send_data(Bytes::from(piece)).await.unwrap();
+        settle().await;
+    }
+    drop(sender);
+    for call in follower {
+        assert_eq!(call.await.unwrap().unwrap().body, "one two three");
+    }
+    assert_eq!((client.calls(), gate.snapshot("api").unwrap().running), (1, 0));
+    assert_eq!(read(unread).await.body, "one two three", "and it may still read what came");
 }
 
 #[tokio::test(start_paused = true)]
