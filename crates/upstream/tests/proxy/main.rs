@@ -10,4 +10,5 @@ mod slots;
 mod stage;
 mod stopping;
 mod throttles;
+mod tls;
 mod upgrades;
