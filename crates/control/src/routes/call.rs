@@ -49,8 +49,11 @@ impl Context {
     }
 }
 
-/// One request, taken apart once.
-pub(crate) struct Call {
+/// One request, taken apart once. In a box, because each layer of futures copies what is handed to it.
+pub(crate) type Call = Box<Asked>;
+
+/// What is in the box.
+pub(crate) struct Asked {
     pub(crate) context: Context,
     pub(crate) headers: HeaderMap,
     query: Option<String>,
@@ -65,11 +68,11 @@ impl FromRequest<Arc<Shared>> for Call {
         let (mut parts, body) = request.into_parts();
         let context = parts.extensions.remove::<Context>().unwrap_or_else(|| Context::unknown(state));
         let query = parts.uri.query().map(str::to_owned);
-        Ok(Self { context, headers: parts.headers, query, body: Mutex::new(body) })
+        Ok(Self::new(Asked { context, headers: parts.headers, query, body: Mutex::new(body) }))
     }
 }
 
-impl Call {
+impl Asked {
     /// The whole body.
     pub(crate) async fn body(&mut self) -> Result<Bytes, Problem> {
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);

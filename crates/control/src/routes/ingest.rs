@@ -8,7 +8,7 @@ use tidegate_wire::Problem;
 use tidegate_wire::streams::{IngestToken, Nothing};
 use tracing::info;
 
-use super::{Call, Route, StreamPath, streams};
+use super::{Asked, Call, Route, StreamPath, streams};
 use crate::answers;
 use crate::control::Shared;
 use crate::tokens::unix_now;
@@ -28,7 +28,7 @@ pub(crate) async fn ingest_token(State(control): State<Arc<Shared>>, stream: Str
     call.answer(&control, Route::IngestToken, outcome)
 }
 
-async fn try_ingest_token(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<IngestToken, Problem> {
+async fn try_ingest_token(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<IngestToken, Problem> {
     let (tenant, stream) = streams::owned(control, stream, call).await?;
     let noted = control.catalogue.note_ingest_token(&tenant, &stream).await;
     let record = noted.map_err(|error| answers::unchanged(control, error))?;

@@ -20,7 +20,7 @@ use utoipa_axum::routes;
 
 pub(crate) use self::call::Context;
 pub(crate) use self::call::no_stream;
-use self::call::{Call, StreamPath};
+use self::call::{Asked, Call, StreamPath};
 use crate::control::Shared;
 use crate::openapi::Description;
 

@@ -12,7 +12,7 @@ use tidegate_wire::play::{
 };
 use tidegate_wire::{Code, Problem};
 
-use super::{Call, Route, StreamPath};
+use super::{Asked, Call, Route, StreamPath};
 use crate::buckets::TooMany;
 use crate::control::Shared;
 use crate::tokens::{self, Presented, unix_now};
@@ -38,7 +38,7 @@ pub(crate) async fn admit(State(control): State<Arc<Shared>>, stream: StreamPath
     call.answer(&control, Route::Admit, outcome)
 }
 
-async fn try_admit(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Admission, Problem> {
+async fn try_admit(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Admission, Problem> {
     let request = call.body().await.and_then(|body| parse_admit(&body));
     let named = match (&request, stream.id()) {
         (Ok(request), Ok(stream)) => Named::by_ask(request, stream),
@@ -65,7 +65,7 @@ pub(crate) async fn token(State(control): State<Arc<Shared>>, stream: StreamPath
     call.answer(&control, Route::Token, outcome)
 }
 
-async fn try_token(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Renewed, Problem> {
+async fn try_token(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Renewed, Problem> {
     let request = call.body().await.and_then(|body| parse_token(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
     let live = draw(control, call, stream, named).await?;
@@ -122,7 +122,7 @@ pub(crate) async fn hb(State(control): State<Arc<Shared>>, stream: StreamPath, m
     call.answer(&control, Route::Heartbeat, outcome)
 }
 
-async fn try_hb(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Kept, Problem> {
+async fn try_hb(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Kept, Problem> {
     let request = call.body().await.and_then(|body| parse_heartbeat(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
     let live = draw(control, call, stream, named).await?;
@@ -155,7 +155,7 @@ pub(crate) async fn leave(State(control): State<Arc<Shared>>, stream: StreamPath
     call.done(&control, Route::Leave, outcome)
 }
 
-async fn try_leave(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<(), Problem> {
+async fn try_leave(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<(), Problem> {
     let request = call.body().await.and_then(|body| parse_leave(&body));
     let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
     let live = draw(control, call, stream, named).await?;
@@ -221,7 +221,7 @@ impl PageAsk<'_> {
 }
 
 /// Finds what the call names and draws on its bucket: that seat's own, or the address's (S16).
-async fn draw(control: &Shared, call: &Call, stream: &StreamPath, named: Named) -> Result<Option<SeatId>, Problem> {
+async fn draw(control: &Shared, call: &Asked, stream: &StreamPath, named: Named) -> Result<Option<SeatId>, Problem> {
     let live = match stream.id() {
         Ok(stream) if named.seat.is_some() || named.nonce.is_some() => {
             control.seats.find(stream, named.seat, named.nonce).await

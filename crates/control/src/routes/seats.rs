@@ -13,7 +13,7 @@ use tidegate_wire::{Code, Problem};
 use tracing::info;
 
 use super::no_stream;
-use super::{Call, Route, StreamPath};
+use super::{Asked, Call, Route, StreamPath};
 use crate::control::Shared;
 
 /// Remove a viewer.
@@ -34,7 +34,7 @@ pub(crate) async fn kick(State(control): State<Arc<Shared>>, stream: StreamPath,
     call.answer(&control, Route::Kick, outcome)
 }
 
-async fn try_kick(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Kicked, Problem> {
+async fn try_kick(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Kicked, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
     let request = parse_kick(&call.body().await?)?;
     let target = match (request.seat.as_deref().map(SeatId::parse), request.viewer.as_deref()) {
@@ -71,7 +71,7 @@ pub(crate) async fn heartbeats(State(control): State<Arc<Shared>>, stream: Strea
     call.answer(&control, Route::Heartbeats, outcome)
 }
 
-async fn try_heartbeats(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Heartbeats, Problem> {
+async fn try_heartbeats(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Heartbeats, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
     let request = parse_heartbeats(&call.body().await?)?;
     let mut seats = Vec::with_capacity(request.seats.len());
@@ -106,7 +106,7 @@ pub(crate) async fn stats(State(control): State<Arc<Shared>>, stream: StreamPath
     call.answer(&control, Route::Stats, outcome)
 }
 
-async fn try_stats(control: &Shared, stream: &StreamPath, call: &Call) -> Result<Stats, Problem> {
+async fn try_stats(control: &Shared, stream: &StreamPath, call: &Asked) -> Result<Stats, Problem> {
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let counts = control.seats.stats(&stream).await.ok_or_else(no_stream)?;
     let record = control.catalogue.stream(&tenant, &stream).await.ok_or_else(no_stream)?;
@@ -143,7 +143,7 @@ pub(crate) async fn list_seats(State(control): State<Arc<Shared>>, stream: Strea
     call.answer(&control, Route::Seats, outcome)
 }
 
-async fn try_list_seats(control: &Shared, stream: &StreamPath, call: &Call) -> Result<SeatList, Problem> {
+async fn try_list_seats(control: &Shared, stream: &StreamPath, call: &Asked) -> Result<SeatList, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
     let page = Page::parse(call.query())?;
     // One more than asked for tells whether there is a next page.

@@ -13,7 +13,7 @@ use tidegate_wire::streams::{
 use tracing::info;
 
 use super::no_stream;
-use super::{Call, Route, StreamPath};
+use super::{Asked, Call, Route, StreamPath};
 use crate::control::Shared;
 use crate::{answers, tokens};
 
@@ -31,7 +31,7 @@ pub(crate) async fn open_stream(State(control): State<Arc<Shared>>, mut call: Ca
     call.answer(&control, Route::OpenStream, outcome)
 }
 
-async fn try_open(control: &Shared, call: &mut Call) -> Result<Created, Problem> {
+async fn try_open(control: &Shared, call: &mut Asked) -> Result<Created, Problem> {
     let tenant = call.tenant(control).await?;
     let request = parse_stream(&call.body().await?)?;
     let settings = StreamSettings {
@@ -88,7 +88,7 @@ pub(crate) async fn get_stream(State(control): State<Arc<Shared>>, stream: Strea
     call.answer(&control, Route::Stream, outcome)
 }
 
-async fn try_get(control: &Shared, stream: &StreamPath, call: &Call) -> Result<Stream, Problem> {
+async fn try_get(control: &Shared, stream: &StreamPath, call: &Asked) -> Result<Stream, Problem> {
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let record = control.catalogue.stream(&tenant, &stream).await.ok_or_else(no_stream)?;
     Ok(answers::stream(record))
@@ -112,7 +112,7 @@ pub(crate) async fn change_stream(State(control): State<Arc<Shared>>, stream: St
     call.answer(&control, Route::ChangeStream, outcome)
 }
 
-async fn try_change(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Stream, Problem> {
+async fn try_change(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Stream, Problem> {
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let change = parse_change(&call.body().await?)?;
     // Two changes of different fields at once must not undo each other: the store replaces all of them.
@@ -139,7 +139,7 @@ fn merged(before: StreamSettings, change: StreamChange) -> StreamSettings {
     }
 }
 
-fn log_change(call: &Call, stream: &StreamId, before: &StreamSettings, after: &StreamSettings) {
+fn log_change(call: &Asked, stream: &StreamId, before: &StreamSettings, after: &StreamSettings) {
     info!(
         %stream,
         viewer_cap = after.viewer_cap,
@@ -169,7 +169,7 @@ pub(crate) async fn end_stream(State(control): State<Arc<Shared>>, stream: Strea
     call.answer(&control, Route::EndStream, outcome)
 }
 
-async fn try_end(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Stream, Problem> {
+async fn try_end(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Stream, Problem> {
     let (tenant, stream) = owned(control, stream, call).await?;
     let ended = control.catalogue.end_stream(&tenant, &stream).await;
     let record = ended.map_err(|error| answers::unchanged(control, error))?;
@@ -181,7 +181,7 @@ async fn try_end(control: &Shared, stream: &StreamPath, call: &mut Call) -> Resu
 pub(super) async fn owned(
     control: &Shared,
     stream: &StreamPath,
-    call: &mut Call,
+    call: &mut Asked,
 ) -> Result<(TenantId, StreamId), Problem> {
     let owned = call.tenants_stream(control, stream).await?;
     parse_nothing(&call.body().await?)?;
@@ -202,7 +202,7 @@ pub(crate) async fn delete_stream(State(control): State<Arc<Shared>>, stream: St
     call.done(&control, Route::DeleteStream, outcome)
 }
 
-async fn try_delete(control: &Shared, stream: &StreamPath, call: &Call) -> Result<(), Problem> {
+async fn try_delete(control: &Shared, stream: &StreamPath, call: &Asked) -> Result<(), Problem> {
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let deleted = control.catalogue.delete_stream(&tenant, &stream).await;
     deleted.map_err(|error| answers::unchanged(control, error))?;

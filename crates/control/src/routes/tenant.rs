@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 use tidegate_wire::tenant::{Limits, Tenant, Used, sessions_needed, sessions_warning};
 use tidegate_wire::{Code, Problem};
 
-use super::{Call, Route};
+use super::{Asked, Call, Route};
 use crate::control::Shared;
 use crate::reply;
 
@@ -26,7 +26,7 @@ pub(crate) async fn tenant(State(control): State<Arc<Shared>>, call: Call) -> Re
     call.answer(&control, Route::Tenant, outcome)
 }
 
-async fn try_tenant(control: &Shared, call: &Call) -> Result<Tenant, Problem> {
+async fn try_tenant(control: &Shared, call: &Asked) -> Result<Tenant, Problem> {
     let id = call.tenant(control).await?;
     let gone = || Problem::new(Code::Unauthorized, "the key's tenant is gone");
     let tenant = control.catalogue.tenant(&id).await.ok_or_else(gone)?;

@@ -9,7 +9,7 @@ use tidegate_wire::Problem;
 use tidegate_wire::play::{Admission, AdmitRequest, NotYet, Seated, ViewerTokenRequest, parse_viewer_token};
 
 use super::play::{Named, PageAsk};
-use super::{Call, Route, StreamPath};
+use super::{Asked, Call, Route, StreamPath};
 use crate::control::Shared;
 
 /// Ask for a viewer's seat, from the tenant's backend.
@@ -32,7 +32,7 @@ pub(crate) async fn viewer_tokens(State(control): State<Arc<Shared>>, stream: St
     call.answer(&control, Route::ViewerTokens, outcome)
 }
 
-async fn try_viewer_tokens(control: &Shared, stream: &StreamPath, call: &mut Call) -> Result<Admission, Problem> {
+async fn try_viewer_tokens(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Admission, Problem> {
     let (_tenant, stream) = call.tenants_stream(control, stream).await?;
     let mut request = parse_viewer_token(&call.body().await?)?;
     let viewer = request.viewer.take();

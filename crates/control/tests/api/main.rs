@@ -5,7 +5,6 @@ mod addresses;
 mod away;
 mod bad_input;
 mod heartbeats;
-mod logs;
 mod nonces;
 mod openapi;
 mod operations;

@@ -1,4 +1,9 @@
-//! O4: what is logged, and what never is.
+//! O4: what is logged, and what never is. A program of its own: what one test collects, no other may have silenced.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[expect(dead_code, reason = "shared with the tests of the API")]
+#[path = "api/support.rs"]
+mod support;
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -7,7 +12,7 @@ use http::Request;
 use serde_json::json;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::support::*;
+use crate::support::{House, KEY};
 
 /// Collects what is logged.
 #[derive(Clone, Default)]
