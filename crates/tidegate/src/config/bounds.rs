@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 
 use crate::config::{Config, Seats};
-use crate::telemetry::endpoint_fault;
+use crate::telemetry::{endpoint_fault, parse_filter};
 
 /// The first key that is wrong, and why.
 pub(super) fn fault(config: &Config) -> Option<(&'static str, String)> {
-    outside(config).or_else(|| hidden_tabs(&config.seats)).or_else(|| tokens(config)).or_else(|| traces(config))
+    outside(config).or_else(|| hidden_tabs(&config.seats)).or_else(|| tokens(config)).or_else(|| telemetry(config))
 }
 
 /// Numbers of `[control]` and `[tokens]`, whose own types know no bounds.
@@ -49,6 +49,9 @@ fn tokens(config: &Config) -> Option<(&'static str, String)> {
     (overlap < life).then(|| ("tokens.key_overlap_s", said()))
 }
 
-fn traces(config: &Config) -> Option<(&'static str, String)> {
-    Some(("telemetry.otlp_endpoint", endpoint_fault(config.telemetry.otlp_endpoint.as_deref()?)?))
+fn telemetry(config: &Config) -> Option<(&'static str, String)> {
+    let telemetry = &config.telemetry;
+    let log = telemetry.log.as_deref().and_then(|words| parse_filter(words).err());
+    let endpoint = || Some(("telemetry.otlp_endpoint", endpoint_fault(telemetry.otlp_endpoint.as_deref()?)?));
+    log.map(|said| ("telemetry.log", said)).or_else(endpoint)
 }

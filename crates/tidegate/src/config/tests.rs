@@ -93,6 +93,12 @@ fn o3_numbers_of_the_control_have_bounds_too() {
 }
 
 #[test]
+fn o4_a_log_filter_with_a_typo_is_a_fault_of_its_line() {
+    let said = fault("[telemetry]\nlog = \"debgu\"");
+    assert!(said.starts_with("tidegate.toml:2: telemetry.log: \"debgu\" is no log filter"), "{said}");
+}
+
+#[test]
 fn o3_every_key_is_documented() {
     let settings = include_str!("../../../../docs/SETTINGS.md");
     let keys = fault::every_key();

@@ -9,7 +9,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::Level;
-use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, registry};
@@ -56,12 +56,25 @@ impl Telemetry {
     }
 }
 
-fn filter(settings: &config::Telemetry) -> Outcome<EnvFilter> {
+fn filter(settings: &config::Telemetry) -> Outcome<Targets> {
     let words = settings.log.as_deref().unwrap_or(USUAL_FILTER);
-    EnvFilter::try_new(words).map_err(|error| {
-        Failure::new(format!("cannot read the log filter {words:?}: {error}"))
-            .hint("write a level, or levels by part: info,tidegate_control=debug")
-    })
+    parse_filter(words).map_err(Failure::new)
+}
+
+/// Reads `info`, or `info,tidegate_store=debug`. A lone word that is no level would be the name of a part and turn
+/// everything else off, so a typo is refused.
+pub(crate) fn parse_filter(words: &str) -> Result<Targets, String> {
+    let wrong = || {
+        format!(
+            "{words:?} is no log filter; write error, warn, info, debug or trace, or levels by part: \
+             info,tidegate_store=debug"
+        )
+    };
+    let is_level = |word: &str| !word.trim().is_empty() && word.trim().parse::<LevelFilter>().is_ok();
+    if !words.split(',').all(|word| word.contains('=') || is_level(word)) {
+        return Err(wrong());
+    }
+    words.parse().map_err(|_| wrong())
 }
 
 fn recorder() -> Outcome<PrometheusHandle> {
@@ -77,3 +90,18 @@ const ROWS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 50
 
 /// A stop waits no longer than this for a collector that does not answer.
 const LAST_TRACES: Duration = Duration::from_secs(3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o4_a_filter_is_a_level_or_levels_by_part() {
+        for words in ["info", "off", "DEBUG", "info,tidegate_store=debug", "tidegate_store=trace, warn"] {
+            assert!(parse_filter(words).is_ok(), "{words:?} was refused");
+        }
+        for words in ["", "debgu", "info,", "info,tidegate_store=loud", "tidegate_store"] {
+            assert!(parse_filter(words).is_err(), "{words:?} was taken");
+        }
+    }
+}
