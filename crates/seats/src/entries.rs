@@ -5,9 +5,10 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::quality::RandomState;
-use hashbrown::HashTable;
 
 use crate::deadlines::Tick;
+use crate::index::Index;
+use crate::line::Ticket;
 use crate::{Arrival, EntryRecord, NonceHash, SeatId, StandingRecord, StreamId, TurnKind};
 
 /// Where an entry lives in memory while it lives.
@@ -18,7 +19,7 @@ pub(crate) struct Slot(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StreamNo(pub(crate) u32);
 
-/// One viewer of one stream. Eighty bytes: millions of them wait.
+/// One viewer of one stream. Eighty-eight bytes: millions of them wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) seat: SeatId,
@@ -26,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) arrival: Arrival,
     pub(crate) stream: StreamNo,
     pub(crate) place: Place,
+    /// Its number in its line; says nothing unless it waits.
+    pub(crate) ticket: Ticket,
     /// When its silence, or its offer, ends it.
     pub(crate) due: Tick,
     /// The earliest alarm set for it; never later than `due`.
@@ -83,8 +86,8 @@ pub(crate) struct Entries {
     /// Blocks of a fixed size, so that growth never copies or doubles millions of entries.
     blocks: Vec<Vec<Option<Entry>>>,
     free: Vec<Slot>,
-    by_seat: HashTable<Slot>,
-    by_nonce: HashTable<Slot>,
+    by_seat: Index,
+    by_nonce: Index,
     by_viewer: HashMap<(StreamNo, Arc<str>), Slot, RandomState>,
     /// Few entries have a name, so it is kept beside them.
     viewers: HashMap<Slot, Arc<str>, RandomState>,
@@ -118,14 +121,13 @@ impl Entries {
             None => self.blocks[block].push(Some(entry)),
         }
         let Self { blocks, by_seat, by_nonce, hashing, .. } = self;
-        let at = |slot: &Slot| {
-            let (block, index) = Self::address(*slot);
+        let at = |slot: Slot| {
+            let (block, index) = Self::address(slot);
             blocks[block][index].as_ref().expect("an indexed slot names a living entry")
         };
-        by_seat.insert_unique(hashing.hash_one(seat), slot, |slot| hashing.hash_one(at(slot).seat));
+        by_seat.insert(hashing.hash_one(seat), slot, |slot| hashing.hash_one(at(slot).seat));
         if let Some(nonce) = nonce {
-            by_nonce
-                .insert_unique(hashing.hash_one(nonce), slot, |slot| hashing.hash_one(at(slot).nonce.unwrap_or(nonce)));
+            by_nonce.insert(hashing.hash_one(nonce), slot, |slot| hashing.hash_one(at(slot).nonce.unwrap_or(nonce)));
         }
         if let Some(viewer) = viewer {
             let viewer: Arc<str> = viewer.into();
@@ -138,13 +140,9 @@ impl Entries {
     pub(crate) fn remove(&mut self, slot: Slot) -> Entry {
         let (block, index) = Self::address(slot);
         let entry = self.blocks[block][index].take().expect("only a living entry is removed");
-        if let Ok(found) = self.by_seat.find_entry(self.hashing.hash_one(entry.seat), |other| *other == slot) {
-            found.remove();
-        }
-        if let Some(nonce) = entry.nonce
-            && let Ok(found) = self.by_nonce.find_entry(self.hashing.hash_one(nonce), |other| *other == slot)
-        {
-            found.remove();
+        self.by_seat.remove(self.hashing.hash_one(entry.seat), slot);
+        if let Some(nonce) = entry.nonce {
+            self.by_nonce.remove(self.hashing.hash_one(nonce), slot);
         }
         if let Some(viewer) = self.viewers.remove(&slot) {
             self.by_viewer.remove(&(entry.stream, viewer));
@@ -154,18 +152,21 @@ impl Entries {
     }
 
     pub(crate) fn by_seat(&self, stream: StreamNo, seat: SeatId) -> Option<Slot> {
-        let found = self.by_seat.find(self.hashing.hash_one(seat), |slot| self.get(*slot).seat == seat)?;
-        (self.get(*found).stream == stream).then_some(*found)
+        self.named(seat).filter(|slot| self.get(*slot).stream == stream)
     }
 
     /// Whether a seat id is in use in any stream.
     pub(crate) fn knows_seat(&self, seat: SeatId) -> bool {
-        self.by_seat.find(self.hashing.hash_one(seat), |slot| self.get(*slot).seat == seat).is_some()
+        self.named(seat).is_some()
+    }
+
+    fn named(&self, seat: SeatId) -> Option<Slot> {
+        self.by_seat.find(self.hashing.hash_one(seat), |slot| self.get(slot).seat == seat)
     }
 
     pub(crate) fn by_nonce(&self, stream: StreamNo, nonce: NonceHash) -> Option<Slot> {
-        let same = |slot: &Slot| self.get(*slot).nonce == Some(nonce) && self.get(*slot).stream == stream;
-        self.by_nonce.find(self.hashing.hash_one(nonce), same).copied()
+        let is_it = |slot: Slot| self.get(slot).nonce == Some(nonce) && self.get(slot).stream == stream;
+        self.by_nonce.find(self.hashing.hash_one(nonce), is_it)
     }
 
     pub(crate) fn by_viewer(&self, stream: StreamNo, viewer: &str) -> Option<Slot> {
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_takes_eighty_bytes() {
-        assert_eq!(size_of::<Option<Entry>>(), 80);
+    fn an_entry_takes_eighty_eight_bytes() {
+        assert_eq!(size_of::<Option<Entry>>(), 88);
     }
 }

@@ -20,6 +20,7 @@ use foldhash::quality::RandomState;
 use crate::deadlines::{Deadlines, Tick};
 use crate::departed::Departed;
 use crate::entries::{Entries, Entry, Place, Slot, StreamNo};
+use crate::line::Ticket;
 use crate::stream::Stream;
 use crate::{
     Arrival, Change, DepartedRecord, Departure, EntryRecord, HouseRecord, Now, SeatSettings, StandingRecord, StreamId,
@@ -124,6 +125,7 @@ impl House {
             arrival: record.arrival,
             stream: no,
             place,
+            ticket: Ticket::default(),
             due: Tick::NEVER,
             alarm: Tick::NEVER,
             since: seconds_u32(record.since),
@@ -172,8 +174,9 @@ impl House {
         let stream = self.stream_mut(no);
         match place {
             Place::Waiting { turn, .. } => {
-                stream.line.push_back(arrival, slot);
+                let ticket = stream.line.push_back(slot);
                 stream.untold += u32::from(turn.is_some());
+                self.entries.get_mut(slot).ticket = ticket;
                 self.used += u32::from(turn.is_some());
             }
             Place::Offered | Place::OfferedFrozen { .. } => {
@@ -197,7 +200,7 @@ impl House {
         let stream = self.stream_mut(entry.stream);
         let freed = match entry.place {
             Place::Waiting { turn, .. } => {
-                stream.line.remove(entry.arrival);
+                stream.line.remove(entry.ticket);
                 stream.untold -= u32::from(turn.is_some());
                 turn
             }

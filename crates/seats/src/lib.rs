@@ -11,6 +11,7 @@ mod departed;
 mod entries;
 mod house;
 mod ids;
+mod index;
 mod line;
 mod now;
 mod record;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{House, millis_u32, position_behind, seconds_u32};
 use crate::deadlines::Tick;
 use crate::entries::{Entry, Place, Slot, StreamNo};
+use crate::line::Ticket;
 use crate::{
     Answer, Ask, Asker, Beat, BeatAnswer, Change, Departure, KickAnswer, KickTarget, Lost, NonceHash, Now, Proof,
     Refusal, Renewal, RenewalAnswer, RetryAfter, SeatId, StreamId, TurnKind, retry,
@@ -304,6 +305,7 @@ impl House {
             arrival: self.new_arrival(),
             stream: no,
             place,
+            ticket: Ticket::default(),
             due: Tick::NEVER,
             alarm: Tick::NEVER,
             since: seconds_u32(now.unix_s),
@@ -329,7 +331,7 @@ impl House {
         let ahead = self
             .stream_at(entry.stream)
             .line
-            .ahead_of(entry.arrival)
+            .ahead_of(entry.ticket)
             .expect("a waiting entry stands in its stream's line");
         let (seat, position) = (entry.seat, position_behind(ahead));
         let retry = retry::of_a_place(position, seat);

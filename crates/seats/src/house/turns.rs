@@ -128,10 +128,10 @@ impl House {
     /// Takes a place with a turn out of its line; what is kept for it stays kept.
     fn leave_line(&mut self, slot: Slot) -> (StreamNo, Arrival) {
         let entry = self.entries.get(slot);
-        let (no, arrival) = (entry.stream, entry.arrival);
+        let (no, arrival, ticket) = (entry.stream, entry.arrival, entry.ticket);
         if matches!(entry.place, Place::Waiting { turn: Some(_), .. }) {
             let stream = self.stream_mut(no);
-            stream.line.remove(arrival);
+            stream.line.remove(ticket);
             stream.untold -= 1;
         }
         (no, arrival)
