@@ -1,4 +1,4 @@
-//! What the whole-product tests share: a real server process, and a plain client to talk to it.
+//! What the whole-product tests share: real processes, and a plain client to talk to them.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader};
@@ -105,18 +105,55 @@ impl Drop for Server {
 
 /// Starts the server and waits for the line that says its address.
 fn spawn(data: &Path, address: SocketAddr, arguments: &[String]) -> Child {
-    let mut process = Command::new(tidegate())
-        .args(["up", "--listen", &address.to_string(), "--key", KEY, "--data"])
-        .arg(data)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(tidegate());
+    command.args(["up", "--listen", &address.to_string(), "--gate-listen", "off", "--key", KEY, "--data"]);
+    let (process, said) = start(command.arg(data).args(arguments), "  control  http://");
+    assert_eq!(said, address);
+    process
+}
+
+/// A process of `tidegate gate`; ended with this value.
+pub struct GateServer {
+    process: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl GateServer {
+    /// Starts it with these settings, on a free port.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    #[must_use]
+    pub fn start(config: &Path) -> Self {
+        let mut command = Command::new(tidegate());
+        command.args(["gate", "--gate-listen", "127.0.0.1:0", "--config"]);
+        let (process, address) = start(command.arg(config), "  gate     http://");
+        Self { process, address }
+    }
+
+    /// The URL of a path: `url("/NAME/…")`.
+    #[must_use]
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+impl Drop for GateServer {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts a process and waits for the line that says its address.
+fn start(command: &mut Command, label: &str) -> (Child, SocketAddr) {
+    let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    let said = lines.any(|line| line.unwrap().contains(&format!("http://{address}")));
-    assert!(said, "the server ended before it said its address");
+    let said = lines.find_map(|line| line.unwrap().strip_prefix(label)?.parse().ok());
+    let address = said.expect("the server ended before it said its address");
     // The rest is read and dropped, so that the server never waits for a reader.
     std::thread::spawn(move || lines.for_each(drop));
-    process
+    (process, address)
 }

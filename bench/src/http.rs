@@ -143,7 +143,16 @@ fn start_tidegate(tidegate: &Path, data: &Path) -> anyhow::Result<Server> {
     let config = data.join("bench.toml");
     std::fs::write(&config, CONFIG)?;
     let mut command = Command::new("taskset");
-    command.args(["-c", "0"]).arg(tidegate).args(["up", "--listen", "127.0.0.1:0", "--key", KEY, "--data"]);
+    command.args(["-c", "0"]).arg(tidegate).args([
+        "up",
+        "--listen",
+        "127.0.0.1:0",
+        "--gate-listen",
+        "off",
+        "--key",
+        KEY,
+    ]);
+    command.arg("--data");
     command.arg(data.join("data")).arg("--config").arg(config).env("TOKIO_WORKER_THREADS", "1");
     Server::start(&mut command, |line| {
         let (_, rest) = line.split_once("http://")?;

@@ -37,7 +37,8 @@ def main() -> int:
         config = pathlib.Path(folder, "openapi.toml")
         config.write_text(CONFIG)
         server = subprocess.Popen(
-            [tidegate, "up", "--demo", "--listen", "127.0.0.1:0", "--key", KEY, "--config", config, "--data", f"{folder}/data"],
+            [tidegate, "up", "--demo", "--listen", "127.0.0.1:0", "--gate-listen", "off"]
+            + ["--key", KEY, "--config", config, "--data", f"{folder}/data"],
             stdout=subprocess.PIPE,
             text=True,
         )

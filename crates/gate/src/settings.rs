@@ -205,9 +205,9 @@ impl UpstreamToml {
             headers: own.headers.unwrap_or_default().into_iter().collect(),
             body: own.body.unwrap_or_default(),
             routes: Routes {
-                operations: templates(own.operations)?,
-                shareable: templates(own.dedupe)?,
-                long_poll: templates(own.long_poll)?,
+                operations: templates("operations", own.operations)?,
+                shareable: templates("dedupe", own.dedupe)?,
+                long_poll: templates("long_poll", own.long_poll)?,
             },
             dedupe_ignore_headers: header_names(own.dedupe_ignore_headers)?,
             dedupe_max_bytes: own.dedupe_max_bytes.unwrap_or(8 << 20),
@@ -285,8 +285,33 @@ pub enum SettingsError {
         range: String,
     },
     /// A route that is none.
-    #[error(transparent)]
-    Template(#[from] TemplateError),
+    #[error("{key}: {error}")]
+    Template {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        #[source]
+        error: TemplateError,
+    },
+}
+
+impl SettingsError {
+    /// The key whose value was refused.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::OutOfRange { key, .. } | Self::Template { key, .. } => key,
+        }
+    }
+
+    /// What is wrong with the value, for a text that has named the key already.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::OutOfRange { range, .. } => range.clone(),
+            Self::Template { error, .. } => error.to_string(),
+        }
+    }
 }
 
 fn out_of_range(key: &'static str, range: impl Into<String>) -> SettingsError {
@@ -318,8 +343,9 @@ fn statuses(key: &'static str, statuses: Option<Vec<u16>>) -> Result<Vec<StatusC
     statuses.unwrap_or_default().into_iter().map(check).collect()
 }
 
-fn templates(texts: Option<Vec<String>>) -> Result<Vec<RouteTemplate>, TemplateError> {
-    texts.unwrap_or_default().iter().map(|text| RouteTemplate::parse(text)).collect()
+fn templates(key: &'static str, texts: Option<Vec<String>>) -> Result<Vec<RouteTemplate>, SettingsError> {
+    let read = |text: &String| RouteTemplate::parse(text).map_err(|error| SettingsError::Template { key, error });
+    texts.unwrap_or_default().iter().map(read).collect()
 }
 
 fn header_names(names: Option<Vec<String>>) -> Result<Vec<HeaderName>, SettingsError> {

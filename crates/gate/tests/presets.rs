@@ -105,7 +105,7 @@ fn a_wrong_setting_is_refused_by_name() {
         ("base_url = \"https://x/?q=1\"", "base_url: write http:// or https://, a host, and no query"),
         (
             "dedupe = [\"GET\"]",
-            "\"GET\" is no route: write a method and a path, such as \"GET /users/{id}\" or \"* /live/**\"",
+            "dedupe: \"GET\" is no route: write a method and a path, such as \"GET /users/{id}\" or \"* /live/**\"",
         ),
         ("dedupe_ignore_headers = [\"a b\"]", "dedupe_ignore_headers: \"a b\" is no header name"),
         (

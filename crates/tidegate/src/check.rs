@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 
 use tidegate_control::Networks;
+use tidegate_upstream::UpstreamSettings;
 
 use crate::admin::{self, Done, Order};
 use crate::config::{Config, Listen, LogFormat};
@@ -21,6 +22,7 @@ pub(crate) fn run(settings: &Settings) -> Outcome<ExitCode> {
     }
     say(meaning(&config).trim_end());
     let mut warnings = warnings(&config);
+    warnings.extend(gate_warnings(&config));
     warnings.extend(tenants_warnings(&config)?);
     for warning in warnings {
         say(format_args!("\nwarning: {warning}"));
@@ -30,13 +32,15 @@ pub(crate) fn run(settings: &Settings) -> Outcome<ExitCode> {
 
 /// One line per thing that is set, by section.
 fn meaning(config: &Config) -> String {
-    let sections = [
+    let mut sections = vec![
         ("control", control(config)),
         ("seats", seats(config)),
         ("tokens", tokens(config)),
         ("store", store(config)),
         ("telemetry", telemetry(config)),
+        ("gate", gate(config)),
     ];
+    sections.extend(config.upstreams.iter().map(|(name, settings)| ("upstream", upstream(name, settings))));
     let mut text = String::new();
     for (section, lines) in sections {
         for (index, line) in lines.iter().enumerate() {
@@ -111,6 +115,23 @@ fn store(config: &Config) -> Vec<String> {
     vec![format!("state is kept in {}; its file grows {grows}", config.store.data.display())]
 }
 
+fn gate(config: &Config) -> Vec<String> {
+    let Listen::On(address) = config.gate_listen else { return vec!["nothing listens".to_owned()] };
+    let limits = &config.gate;
+    let [all, of_one] = [limits.connections_max, limits.connections_per_address].map(thousands);
+    let reach = match config.upstreams.is_empty() {
+        true => format!("listens on http://{address}, with no upstream to call: write [upstreams.NAME]"),
+        false => format!("calls go to http://{address}/NAME/…, where NAME is an upstream; no other can be reached"),
+    };
+    vec![reach, format!("at most {all} connections, {of_one} of one address")]
+}
+
+fn upstream(name: &str, settings: &UpstreamSettings) -> Vec<String> {
+    let url = settings.base_url.as_deref().unwrap_or_default();
+    let what = format!("{name} is {url}, with the preset {}", settings.preset.name());
+    std::iter::once(what).chain(settings.explain()).collect()
+}
+
 fn telemetry(config: &Config) -> Vec<String> {
     let telemetry = &config.telemetry;
     let format = match telemetry.log_format {
@@ -157,6 +178,41 @@ fn warnings(config: &Config) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Ways in that stand open.
+fn gate_warnings(config: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Listen::On(address) = config.gate_listen
+        && !address.ip().is_loopback()
+    {
+        warnings.push(format!(
+            "[gate] listen {address} is reachable from outside, asks nobody who they are, and speaks plain http: whoever \
+             reaches it can spend the upstreams' limits"
+        ));
+    }
+    for (name, settings) in &config.upstreams {
+        let url = settings.base_url.as_deref().unwrap_or_default();
+        if is_plain_and_far(url) {
+            warnings.push(format!(
+                "[upstreams.{name}] base_url {url}: keys travel over plain http, which anybody on the way reads"
+            ));
+        }
+        if settings.cooldown == settings.max_cooldown {
+            warnings.push(format!(
+                "[upstreams.{name}] cooldown_ms reaches max_cooldown_ms, {} s: no Retry-After can hold calls for longer",
+                settings.cooldown.as_secs_f64()
+            ));
+        }
+    }
+    warnings
+}
+
+/// Plain http to another machine.
+fn is_plain_and_far(url: &str) -> bool {
+    let Some(host) = url.strip_prefix("http://").and_then(|rest| rest.split('/').next()) else { return false };
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    name != "localhost" && !name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Limits of tenants that do not fit together (S23), if there are tenants yet.

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Outcome;
 use crate::settings::Settings;
-use crate::{check, load, tenant, up};
+use crate::{check, gate, load, tenant, up};
 
 /// Flow control for live audiences: who gets a seat, who waits in line, and who is next.
 #[derive(Parser)]
@@ -29,6 +29,11 @@ enum Command {
                             tidegate up --data /var/lib/tidegate --config /etc/tidegate.toml\n  \
                             TIDEGATE_KEY=$(openssl rand -base64 32) tidegate up --listen 0.0.0.0:8080")]
     Up(up::Up),
+
+    /// Run the gate alone: the one way out to rate-limited services
+    #[command(after_help = "Examples:\n  tidegate gate --config /etc/tidegate.toml\n  \
+                            tidegate gate --config gate.toml --gate-listen 0.0.0.0:8090")]
+    Gate(gate::Alone),
 
     /// Read a settings file and say in words what it means
     #[command(after_help = "Example:\n  tidegate check /etc/tidegate.toml")]
@@ -63,6 +68,7 @@ enum Command {
 pub(crate) fn run() -> Outcome<ExitCode> {
     match Cli::parse().command {
         Command::Up(up) => up::run(up),
+        Command::Gate(gate) => gate::run(gate),
         Command::Check { file, data } => check::run(&Settings { config: file, data }),
         Command::Tenant(command) => tenant::run(command),
         Command::Keys(command) => tenant::run_keys(command),

@@ -18,12 +18,12 @@ pub(crate) fn raise_open_files(wanted: u64) -> u64 {
 }
 
 /// Each connection is an open file, and the usual limit is 1,024. What cannot be had is said in the log.
-pub(crate) fn make_room_for_connections(connections_max: usize) {
-    let connections = u64::try_from(connections_max).unwrap_or(u64::MAX);
-    let open = raise_open_files(connections.saturating_add(OTHER_FILES));
-    if open < connections {
-        let advice = "fewer open files are allowed than [control] connections_max; raise ulimit -n";
-        tracing::warn!(open, connections_max, "{advice}");
+pub(crate) fn make_room_for_connections(connections: usize) {
+    let wanted = u64::try_from(connections).unwrap_or(u64::MAX);
+    let open = raise_open_files(wanted.saturating_add(OTHER_FILES));
+    if open < wanted {
+        let advice = "fewer open files are allowed than connections_max asks for; raise ulimit -n";
+        tracing::warn!(open, connections, "{advice}");
     }
 }
 

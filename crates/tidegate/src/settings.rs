@@ -1,8 +1,8 @@
 //! Which settings a command goes by: flags over environment over file over defaults (O3).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::config::{Config, Fault};
+use crate::config::{Config, Fault, Listen, LogFormat};
 
 /// Where the settings and the data are.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -27,5 +27,62 @@ impl Settings {
             config.store.data.clone_from(data);
         }
         Ok(config)
+    }
+}
+
+/// Where the gate listens.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct GateListen {
+    /// Where callers reach the gate [default: 127.0.0.1:8090, or `[gate]` listen of the file]
+    #[arg(long, value_name = "ADDR:PORT|off", env = "TIDEGATE_GATE_LISTEN")]
+    gate_listen: Option<Listen>,
+}
+
+/// What is logged, and how.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Logging {
+    /// What is logged: a level, or levels by part [default: info, or `[telemetry]` log of the file]
+    #[arg(long, value_name = "FILTER", env = "TIDEGATE_LOG")]
+    log: Option<String>,
+
+    /// How it is logged [default: text, or `[telemetry]` log_format of the file]
+    #[arg(long, value_name = "FORMAT", env = "TIDEGATE_LOG_FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl GateListen {
+    /// Puts the flag over what the file says.
+    pub(crate) fn over(&self, config: &mut Config) {
+        if let Some(listen) = self.gate_listen {
+            config.gate_listen = listen;
+        }
+    }
+}
+
+impl Logging {
+    /// Puts the flags over what the file says.
+    pub(crate) fn over(&self, config: &mut Config) {
+        if let Some(log) = &self.log {
+            config.telemetry.log = Some(log.clone());
+        }
+        if let Some(format) = self.log_format {
+            config.telemetry.log_format = format;
+        }
+    }
+}
+
+/// Reads the settings again while running; what keeps them from being read is one log line.
+pub(crate) fn read_again(file: Option<&Path>, read: impl FnOnce() -> Result<Config, Fault>) -> Option<Config> {
+    if file.is_none() {
+        tracing::warn!("nothing to reload: there is no settings file; name one with --config");
+        return None;
+    }
+    read().inspect_err(|fault| tracing::error!(%fault, "settings not reloaded, nothing was changed")).ok()
+}
+
+/// Says which keys changed in the file and wait for a start.
+pub(crate) fn say_waiting(keys: &[(&'static str, bool)]) {
+    for (key, _) in keys.iter().filter(|(_, changed)| *changed) {
+        tracing::warn!(key, "changed in the file; holds from the next start");
     }
 }

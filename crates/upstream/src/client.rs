@@ -51,6 +51,14 @@ impl Gate {
         Ok(Self { ways: Arc::new(RwLock::new(ways.collect::<Result<_, _>>()?)) })
     }
 
+    /// Says whether an upstream could be set up so, without setting it up (`tidegate check`).
+    ///
+    /// # Errors
+    /// As for [`Gate::new`].
+    pub fn check(name: &str, settings: &UpstreamSettings) -> Result<(), SetupError> {
+        Way::check(name, settings)
+    }
+
     /// Takes new settings (O3). Upstreams that stay keep their cooldowns and everybody's place in line.
     ///
     /// # Errors

@@ -104,7 +104,6 @@ impl Desk {
         })
     }
 
-    #[cfg(feature = "proxy")]
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
     }

@@ -21,7 +21,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use metrics::{Counter, counter};
+use metrics::{Counter, counter, describe_counter};
 use tidegate_gate::{Key, Resource, Route, UpstreamSettings};
 use tokio::sync::watch;
 use tracing::debug;
@@ -58,6 +58,7 @@ impl Proxy {
     /// The proxy of a gate.
     #[must_use]
     pub fn new(gate: Gate, settings: ServerSettings) -> Self {
+        describe_counter!("tidegate_gate_problems_total", "Requests that the proxy answered itself, by code.");
         let refused = Code::ALL.map(|code| counter!("tidegate_gate_problems_total", "code" => code.as_str()));
         Self { gate, settings, page: None, refused, open: watch::Sender::new(()) }
     }

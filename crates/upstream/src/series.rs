@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
-use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use metrics::{
+    Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
 use tidegate_gate::{Scope, Snapshot};
 
 /// What gave a throttle away.
@@ -56,6 +58,7 @@ pub(crate) struct Series {
 
 impl Series {
     pub(crate) fn new(upstream: &Arc<str>) -> Self {
+        describe();
         let name = || Arc::clone(upstream);
         let throttle =
             |signal: &'static str| counter!("tidegate_gate_throttles_total", "upstream" => name(), "signal" => signal);
@@ -123,3 +126,33 @@ impl Series {
         self.cooldowns_of_operations.set(snapshot.holds.iter().filter(|hold| !whole(&hold.scope)).count() as f64);
     }
 }
+
+fn describe() {
+    for (name, help) in COUNTERS {
+        describe_counter!(name, help);
+    }
+    for (name, help) in GAUGES {
+        describe_gauge!(name, help);
+    }
+    describe_histogram!("tidegate_gate_wait_seconds", "Time that started calls had waited.");
+}
+
+const COUNTERS: [(&str, &str); 10] = [
+    ("tidegate_gate_starts_total", "Calls that were sent to the upstream."),
+    ("tidegate_gate_throttles_total", "Answers of the upstream that were throttles, by what told it (G9-G11c)."),
+    ("tidegate_gate_shared_total", "Calls that shared another one's answer (G5)."),
+    ("tidegate_gate_synthetic_total", "429s that the gate made itself (G18)."),
+    ("tidegate_gate_refusals_total", "Calls that the gate refused, by code."),
+    ("tidegate_gate_retries_total", "Calls that were made again (G20)."),
+    ("tidegate_gate_retries_over_budget_total", "Retries that the budget forbade (G23)."),
+    ("tidegate_gate_cancelled_total", "Callers that went away while they waited (G3)."),
+    ("tidegate_gate_stalled_bodies_total", "Bodies that were ended because they did not move (G3)."),
+    ("tidegate_gate_observed_total", "What observe mode would have done (G29)."),
+];
+
+const GAUGES: [(&str, &str); 4] = [
+    ("tidegate_gate_queue", "Calls that wait, by priority (G2)."),
+    ("tidegate_gate_in_flight", "Slots held (G1)."),
+    ("tidegate_gate_cooldown_seconds", "Time left of the cooldown that holds the whole upstream; 0 without one."),
+    ("tidegate_gate_operations_held", "Operations that a cooldown of their own holds (G12)."),
+];

@@ -47,11 +47,7 @@ pub(crate) struct Prepared {
 
 impl Way {
     pub(crate) fn new(name: Arc<str>, settings: UpstreamSettings) -> Result<Arc<Self>, SetupError> {
-        let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        // It is a part of paths and a label of metrics; `.` and `..` would be steps of a path.
-        if !(1..=NAME_MAX).contains(&name.len()) || !name.bytes().all(good) || name.bytes().all(|byte| byte == b'.') {
-            return Err(SetupError::Name { name: name.to_string() });
-        }
+        check_name(&name)?;
         let desk = Desk::new(name, settings.clone());
         let way = Self {
             desk,
@@ -63,24 +59,24 @@ impl Way {
         Ok(Arc::new(way))
     }
 
+    /// Whether [`Way::new`] would take these.
+    pub(crate) fn check(name: &str, settings: &UpstreamSettings) -> Result<(), SetupError> {
+        check_name(name)?;
+        prepare(name, settings, None).map(drop)
+    }
+
     /// Takes new settings that were prepared.
     pub(crate) fn change(&self, prepared: Prepared, settings: UpstreamSettings) {
         self.desk.set_settings(settings);
         self.put(prepared);
     }
 
-    #[cfg(feature = "proxy")]
     pub(crate) fn prepare(&self, settings: &UpstreamSettings) -> Result<Prepared, SetupError> {
-        let name = || self.desk.name().to_string();
+        #[cfg(feature = "proxy")]
         let before = self.outlet();
-        let outlet = Outlet::of(settings, before).map_err(|error| SetupError::Outlet { name: name(), error })?;
-        Ok(Prepared { outlet })
-    }
-
-    #[cfg(not(feature = "proxy"))]
-    #[expect(clippy::unused_self, reason = "the proxy's twin needs it")]
-    pub(crate) fn prepare(&self, _settings: &UpstreamSettings) -> Result<Prepared, SetupError> {
-        Ok(Prepared {})
+        #[cfg(not(feature = "proxy"))]
+        let before = None;
+        prepare(self.desk.name(), settings, before)
     }
 
     #[cfg(feature = "proxy")]
@@ -95,6 +91,28 @@ impl Way {
 
     #[cfg(not(feature = "proxy"))]
     fn put(&self, _prepared: Prepared) {}
+}
+
+/// A name is a part of paths and a label of metrics; `.` and `..` would be steps of a path.
+fn check_name(name: &str) -> Result<(), SetupError> {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let dots = name.bytes().all(|byte| byte == b'.');
+    if (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(good) && !dots {
+        return Ok(());
+    }
+    Err(SetupError::Name { name: name.to_owned() })
+}
+
+#[cfg(feature = "proxy")]
+fn prepare(name: &str, settings: &UpstreamSettings, before: Option<Arc<Outlet>>) -> Result<Prepared, SetupError> {
+    let outlet = Outlet::of(settings, before);
+    let outlet = outlet.map_err(|error| SetupError::Outlet { name: name.to_owned(), error })?;
+    Ok(Prepared { outlet })
+}
+
+#[cfg(not(feature = "proxy"))]
+fn prepare(_name: &str, _settings: &UpstreamSettings, _before: Option<()>) -> Result<Prepared, SetupError> {
+    Ok(Prepared {})
 }
 
 /// The longest name, in bytes.

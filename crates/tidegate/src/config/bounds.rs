@@ -10,11 +10,11 @@ pub(super) fn fault(config: &Config) -> Option<(&'static str, String)> {
     outside(config).or_else(|| hidden_tabs(&config.seats)).or_else(|| tokens(config)).or_else(|| telemetry(config))
 }
 
-/// Numbers of `[control]` and `[tokens]`, whose own types know no bounds.
+/// Numbers of `[control]`, `[tokens]` and `[gate]`, whose own types know no bounds.
 fn outside(config: &Config) -> Option<(&'static str, String)> {
-    let (control, tokens) = (&config.control, &config.tokens);
+    let (control, tokens, gate) = (&config.control, &config.tokens, &config.gate);
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let numbers: [(&str, u64, RangeInclusive<u64>); 13] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 21] = [
         ("control.page_burst", control.page_burst.get().into(), 5..=10_000),
         ("control.page_refill_ms", control.page_refill_ms.get().into(), 1..=60_000),
         ("control.addresses_max", count(control.addresses_max), 100..=10_000_000),
@@ -28,6 +28,14 @@ fn outside(config: &Config) -> Option<(&'static str, String)> {
         ("control.stop_grace_ms", control.stop_grace_ms, 0..=600_000),
         ("control.away_spread_ms", control.away_spread_ms, 0..=60_000),
         ("tokens.viewer_life_s", tokens.viewer_life_s.get().into(), 30..=3600),
+        ("gate.connections_max", count(gate.connections_max), 10..=1_000_000),
+        ("gate.connections_per_address", count(gate.connections_per_address), 1..=1_000_000),
+        ("gate.streams_max", gate.streams_max.into(), 1..=10_000),
+        ("gate.header_timeout_ms", gate.header_timeout_ms, 100..=600_000),
+        ("gate.write_timeout_ms", gate.write_timeout_ms, 100..=600_000),
+        ("gate.idle_timeout_ms", gate.idle_timeout_ms, 100..=3_600_000),
+        ("gate.stop_notice_ms", gate.stop_notice_ms, 0..=60_000),
+        ("gate.stop_grace_ms", gate.stop_grace_ms, 0..=600_000),
     ];
     let (key, number, bounds) = numbers.into_iter().find(|(_, number, bounds)| !bounds.contains(number))?;
     Some((key, format!("{number} is not between {} and {}", bounds.start(), bounds.end())))

@@ -24,10 +24,10 @@ impl Fault {
         Self { file: file.to_owned(), line: None, said: error.to_string(), hint: Some(hint) }
     }
 
-    /// A fault of one `section.key`.
-    pub(super) fn of_key(file: &Path, text: &str, key: &str, said: String) -> Self {
-        let line = position_of(text, key).map(|position| line_at(text, position));
-        Self { file: file.to_owned(), line, said: format!("{key}: {said}"), hint: None }
+    /// A fault of one key: `["seats", "offer_s"]`.
+    pub(super) fn of_key(file: &Path, text: &str, path: &[&str], said: &str) -> Self {
+        let line = position_of(text, path).map(|position| line_at(text, position));
+        Self { file: file.to_owned(), line, said: format!("{}: {said}", path.join(".")), hint: None }
     }
 
     pub(super) fn of_toml(file: &Path, text: &str, error: &toml::de::Error) -> Self {
@@ -64,8 +64,13 @@ impl From<Fault> for Failure {
 
 /// Every key there is, as `section.key`. The names come from the structs themselves, so they cannot go stale.
 pub(crate) fn every_key() -> Vec<String> {
+    let sections = keys_in("").into_iter().map(|section| match section.as_str() {
+        // One section for each upstream, whatever its name.
+        "upstreams" => "upstreams.NAME".to_owned(),
+        _ => section,
+    });
     let keys_of = |section: String| keys_in(&section).into_iter().map(move |key| format!("{section}.{key}"));
-    keys_in("").into_iter().flat_map(keys_of).collect()
+    sections.flat_map(keys_of).collect()
 }
 
 /// Asks the reader itself: an unknown key is answered with the names of the known ones.
@@ -79,19 +84,25 @@ fn keys_in(section: &str) -> Vec<String> {
 
 /// What is read before its section is, so that the reader does not name it.
 fn taken_out(section: &str) -> Option<&'static str> {
-    (section == "control").then_some("listen")
+    ["control", "gate"].contains(&section).then_some("listen")
 }
 
 fn line_at(text: &str, position: usize) -> usize {
     1 + text[..position].matches('\n').count()
 }
 
-/// Where a `section.key` stands.
-fn position_of(text: &str, key: &str) -> Option<usize> {
-    let (section, name) = key.split_once('.')?;
-    let table = DeTable::parse(text).ok()?;
-    let section = table.get_ref().get(section)?.get_ref().as_table()?;
-    Some(section.get_key_value(name)?.0.span().start)
+/// Where a key stands; if it was not written, where the section does that it is missing in.
+fn position_of(text: &str, path: &[&str]) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut position = None;
+    for name in path {
+        let Some((key, value)) = table.get_key_value(*name) else { break };
+        position = Some(key.span().start);
+        let Some(inner) = value.get_ref().as_table() else { break };
+        table = inner;
+    }
+    position
 }
 
 /// Takes serde's words "unknown field `a`, expected one of `b`, `c`" apart.
@@ -111,7 +122,7 @@ fn unknown_said(key: &str, section: Option<&str>) -> String {
 /// The same name in another section, or the most alike one in this.
 fn nearest(key: &str, section: Option<&str>, known: &[&str]) -> String {
     let elsewhere = every_key().into_iter().find(|full| section.is_some() && full.ends_with(&format!(".{key}")));
-    if let Some((section, _)) = elsewhere.as_deref().and_then(|full| full.split_once('.')) {
+    if let Some((section, _)) = elsewhere.as_deref().and_then(|full| full.rsplit_once('.')) {
         return format!("{key} belongs in [{section}]");
     }
     let alike = |name: &&&str| strsim::jaro_winkler(key, name);

@@ -2,8 +2,10 @@
 
 mod bounds;
 mod fault;
+mod upstreams;
 mod values;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,25 +13,40 @@ use serde::Deserialize;
 use tidegate_control::{ControlSettings, TokenSettings};
 use tidegate_seats::SeatSettings;
 use tidegate_store::EmbeddedSettings;
+use tidegate_upstream::{ServerSettings, UpstreamSettings, UpstreamToml};
 use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
 pub(crate) use fault::Fault;
+pub(crate) use upstreams::RESERVED;
 pub(crate) use values::{Listen, LogFormat, Whole};
 
 /// Everything that can be set. `docs/SETTINGS.md` says what each key means; a test holds it to this.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     /// `[control] listen`, which is the program's and not the control's: serde cannot both flatten a struct and
     /// refuse unknown keys, so it is taken out of the section first.
     #[serde(skip)]
     pub(crate) listen: Listen,
+    /// `[gate] listen`, for the same reason.
+    #[serde(skip)]
+    pub(crate) gate_listen: Listen,
     pub(crate) control: ControlSettings,
     pub(crate) seats: Seats,
     pub(crate) tokens: TokenSettings,
     pub(crate) store: Store,
     pub(crate) telemetry: Telemetry,
+    pub(crate) gate: ServerSettings,
+    /// `[upstreams.NAME]` as written; empty once they are read.
+    #[serde(rename = "upstreams")]
+    written: BTreeMap<String, UpstreamToml>,
+    /// `[upstreams.NAME]` as used: checked, and the preset filled in.
+    #[serde(skip)]
+    pub(crate) upstreams: Upstreams,
 }
+
+/// The upstreams by their names.
+pub(crate) type Upstreams = BTreeMap<String, UpstreamSettings>;
 
 /// Times of seats, places and offers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -64,6 +81,23 @@ pub(crate) struct Telemetry {
     pub(crate) log_format: LogFormat,
     pub(crate) otlp_endpoint: Option<String>,
     pub(crate) otlp_sample_percent: Whole<1, 100>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: Listen::at_home(8080),
+            gate_listen: Listen::at_home(8090),
+            control: ControlSettings::default(),
+            seats: Seats::default(),
+            tokens: TokenSettings::default(),
+            store: Store::default(),
+            telemetry: Telemetry::default(),
+            gate: ServerSettings::default(),
+            written: BTreeMap::new(),
+            upstreams: Upstreams::new(),
+        }
+    }
 }
 
 impl Default for Seats {
@@ -101,22 +135,28 @@ impl Config {
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, Fault> {
-        let config = Self::read_toml(text).map_err(|error| Fault::of_toml(file, text, &error))?;
-        match bounds::fault(&config) {
-            None => Ok(config),
-            Some((key, said)) => Err(Fault::of_key(file, text, key, said)),
+        let mut config = Self::read_toml(text).map_err(|error| Fault::of_toml(file, text, &error))?;
+        if let Some((key, said)) = bounds::fault(&config) {
+            let path: Vec<&str> = key.split('.').collect();
+            return Err(Fault::of_key(file, text, &path, &said));
         }
+        config.upstreams = upstreams::read(std::mem::take(&mut config.written))
+            .map_err(|wrong| Fault::of_key(file, text, &wrong.path(), &wrong.said))?;
+        Ok(config)
     }
 
     fn read_toml(text: &str) -> Result<Self, toml::de::Error> {
         let mut table = DeTable::parse(text)?;
-        let listen = match table.get_mut().get_mut("control").map(|control| control.get_mut()) {
-            Some(DeValue::Table(control)) => control.remove("listen"),
+        let mut take_listen = |section: &str| match table.get_mut().get_mut(section).map(|section| section.get_mut()) {
+            Some(DeValue::Table(section)) => section.remove("listen"),
             _ => None,
         };
+        let [listen, gate_listen] = ["control", "gate"].map(&mut take_listen);
         let mut config = Self::deserialize(Deserializer::from(table))?;
-        if let Some(listen) = listen {
-            config.listen = Listen::deserialize(ValueDeserializer::from(listen))?;
+        for (written, into) in [(listen, &mut config.listen), (gate_listen, &mut config.gate_listen)] {
+            if let Some(listen) = written {
+                *into = Listen::deserialize(ValueDeserializer::from(listen))?;
+            }
         }
         Ok(config)
     }
@@ -135,6 +175,20 @@ impl Config {
             departure_memory: usual.departure_memory.max(self.viewer_token_life() * 2),
             ..usual
         }
+    }
+
+    /// Connections that `tidegate up` may have open.
+    pub(crate) fn connections(&self) -> usize {
+        let control = if self.listen == Listen::Off { 0 } else { self.control.connections_max };
+        // Nobody stays at a gate that calls nothing.
+        let gate = !self.upstreams.is_empty() && self.gate_listen != Listen::Off;
+        control + if gate { self.gate_connections() } else { 0 }
+    }
+
+    /// Connections that the gate may have open, in and out.
+    pub(crate) fn gate_connections(&self) -> usize {
+        let out = self.upstreams.values().map(|upstream| upstream.max_concurrency.get() as usize);
+        self.gate.connections_max + out.sum::<usize>()
     }
 
     /// The store's settings.

@@ -104,7 +104,7 @@ fn o3_every_key_is_documented() {
     let keys = fault::every_key();
     assert!(keys.len() > 10, "{keys:?}");
     for key in &keys {
-        let (section, name) = key.split_once('.').unwrap();
+        let (section, name) = key.rsplit_once('.').unwrap();
         let part = settings.split("\n## `[").find(|part| part.starts_with(&format!("{section}]`")));
         let part = part.unwrap_or_else(|| panic!("docs/SETTINGS.md has no section [{section}]"));
         assert!(part.contains(&format!("\n| `{name}` |")), "docs/SETTINGS.md does not say what {key} means");
@@ -125,4 +125,74 @@ fn o3_every_documented_key_exists() {
             assert!(keys.contains(&format!("{section}.{name}")), "docs/SETTINGS.md knows a key {section}.{name}");
         }
     }
+}
+
+#[test]
+fn o3_an_upstream_is_its_preset_and_what_is_written_over_it() {
+    let text =
+        "[upstreams.hub]\npreset = \"github\"\nmax_concurrency = 2\n[upstreams.\"a.b\"]\nbase_url = \"http://x\"";
+    let config = Config::parse(Path::new("x"), text).unwrap();
+    assert_eq!(config.upstreams.keys().collect::<Vec<_>>(), ["a.b", "hub"]);
+    let hub = &config.upstreams["hub"];
+    assert_eq!((hub.max_concurrency.get(), hub.min_interval.as_millis()), (2, 70));
+    assert_eq!(hub.base_url.as_deref(), Some("https://api.github.com"));
+}
+
+#[test]
+fn o3_a_fault_of_an_upstream_is_told_with_its_line_and_a_way_out() {
+    let wrong = |lines: &str| fault(&format!("[upstreams.\"a.b\"]\nbase_url = \"http://x\"\n[upstreams.api]\n{lines}"));
+    assert_eq!(
+        wrong("min_intervall_ms = 3"),
+        "tidegate.toml:4: unknown key min_intervall_ms in [upstreams.api]\nhint: did you mean min_interval_ms?"
+    );
+    assert_eq!(
+        wrong("preset = \"generic\""),
+        "tidegate.toml:3: upstreams.api.base_url: is missing, and the preset generic has none; write where it is: \
+         base_url = \"https://api.example.com\""
+    );
+    assert_eq!(
+        wrong("\nmax_wait_ms = 86400001"),
+        "tidegate.toml:5: upstreams.api.max_wait_ms: from 0 to 86400000 milliseconds"
+    );
+    assert_eq!(
+        wrong("base_url = \"http://x\"\ndedupe = [\"GET\"]"),
+        "tidegate.toml:5: upstreams.api.dedupe: \"GET\" is no route: write a method and a path, such as \
+         \"GET /users/{id}\" or \"* /live/**\""
+    );
+    assert_eq!(
+        wrong("base_url = \"x\""),
+        "tidegate.toml:4: upstreams.api.base_url: write http:// or https://, a host, and no query"
+    );
+    let no_file = wrong("base_url = \"http://x\"\nca_file = \"/nowhere.pem\"");
+    assert!(no_file.starts_with("tidegate.toml:5: upstreams.api.ca_file: /nowhere.pem: "), "{no_file}");
+    assert!(wrong("preset = \"yotube\"").contains(":4: unknown variant `yotube`, expected one of `youtube`"));
+    assert_eq!(
+        fault("[gate]\nmin_interval_ms = 3").split_once("hint: ").unwrap().1,
+        "min_interval_ms belongs in [upstreams.NAME]"
+    );
+}
+
+#[test]
+fn o3_an_upstreams_name_can_be_a_path_and_no_page_of_the_gate() {
+    let named = |name: &str| fault(&format!("[upstreams.\"{name}\"]\nbase_url = \"http://x\""));
+    assert_eq!(
+        named("metrics"),
+        "tidegate.toml:1: upstreams.metrics: /metrics is a page of the gate itself; choose another name"
+    );
+    for name in ["", "a/b", "..", "a b"] {
+        assert!(
+            named(name).ends_with("is no name for a path; use 1 to 64 letters, digits, '-', '_' and '.'"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn o3_the_gate_listens_where_it_is_told() {
+    assert_eq!(Config::default().gate_listen.to_string(), "127.0.0.1:8090");
+    assert_eq!(Config::read_toml("[gate]\nlisten = \"off\"").unwrap().gate_listen, Listen::Off);
+    assert_eq!(
+        fault("[gate]\nstop_grace_ms = 600001"),
+        "tidegate.toml:2: gate.stop_grace_ms: 600001 is not between 0 and 600000"
+    );
 }

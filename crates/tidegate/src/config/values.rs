@@ -69,9 +69,10 @@ pub(crate) enum Listen {
     Off,
 }
 
-impl Default for Listen {
-    fn default() -> Self {
-        Self::On(SocketAddr::from(([127, 0, 0, 1], 8080)))
+impl Listen {
+    /// At this port, for callers of this machine alone.
+    pub(super) fn at_home(port: u16) -> Self {
+        Self::On(SocketAddr::from(([127, 0, 0, 1], port)))
     }
 }
 

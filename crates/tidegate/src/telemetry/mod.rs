@@ -78,7 +78,10 @@ pub(crate) fn parse_filter(words: &str) -> Result<Targets, String> {
 }
 
 fn recorder() -> Outcome<PrometheusHandle> {
-    let builder = tidegate_control::recorder().set_buckets_for_metric(Matcher::Suffix("_rows".to_owned()), ROWS);
+    let waits = Matcher::Full("tidegate_gate_wait_seconds".to_owned());
+    let builder = tidegate_control::recorder()
+        .set_buckets_for_metric(Matcher::Suffix("_rows".to_owned()), ROWS)
+        .and_then(|builder| builder.set_buckets_for_metric(waits, WAITS));
     builder.and_then(PrometheusBuilder::install_recorder).or_say(|| "cannot record metrics".to_owned())
 }
 
@@ -87,6 +90,9 @@ const USUAL_FILTER: &str = "info";
 
 /// Upper bounds of `*_rows` histograms.
 const ROWS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 5000.0];
+
+/// Upper bounds of waits in the gate, in seconds: one spacing, one deadline, the longest cooldown.
+const WAITS: &[f64] = &[0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
 /// A stop waits no longer than this for a collector that does not answer.
 const LAST_TRACES: Duration = Duration::from_secs(3);

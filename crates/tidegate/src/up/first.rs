@@ -7,7 +7,9 @@ use tidegate_seats::{StreamId, StreamSettings, TenantId};
 use tidegate_store::{Catalogue, Embedded, Seats};
 
 use crate::admin::{Office, TenantChange};
+use crate::config::Upstreams;
 use crate::failure::{Failure, OrSay, Outcome};
+use crate::gate;
 use crate::say::say;
 use crate::secret::SecretKey;
 
@@ -64,6 +66,9 @@ pub(super) struct Greeting<'a> {
     pub(super) data: &'a Path,
     /// Where the control listens; with port 0 the system chose one.
     pub(super) address: Option<SocketAddr>,
+    /// `None` where it is off.
+    pub(super) gate: Option<&'a gate::Door>,
+    pub(super) upstreams: &'a Upstreams,
     pub(super) door: Door,
     pub(super) demo: bool,
 }
@@ -72,8 +77,12 @@ impl Greeting<'_> {
     /// Prints to stdout, where nothing else goes, so that it can be copied.
     pub(super) fn print(&self) {
         let control = self.address.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
+        let gate = self.gate.map_or_else(|| "off".to_owned(), |door| format!("http://{}", door.address()));
         let (version, data) = (env!("CARGO_PKG_VERSION"), self.data.display());
-        say(format_args!("tidegate {version}\n  control  {control}\n  data     {data}"));
+        say(format_args!("tidegate {version}\n  control  {control}\n  gate     {gate}\n  data     {data}"));
+        if let Some(door) = self.gate.filter(|_| !self.upstreams.is_empty()) {
+            say(door.upstreams_in_words(self.upstreams));
+        }
         match &self.door {
             Door::Made(key) => self.print_key(key),
             Door::MadeFor(tenant) => say(format_args!("\ntenant {tenant} is made; it opens with the given key")),

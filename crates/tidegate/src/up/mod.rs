@@ -1,9 +1,7 @@
 //! `tidegate up`: everything in one process with the embedded store (O1).
 
 mod first;
-mod listen;
 mod reload;
-mod signals;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,17 +10,17 @@ use tidegate_control::{Control, Tokens};
 use tidegate_store::{Embedded, OpenError};
 
 use crate::admin::{Office, Socket};
-use crate::config::{Config, Fault, Listen, LogFormat};
+use crate::config::{Config, Fault, Listen};
 use crate::failure::{Failure, OrSay, Outcome};
-use crate::limits;
 use crate::secret::SecretKey;
-use crate::settings::Settings;
+use crate::settings::{GateListen, Logging, Settings};
+use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
 use crate::token_keys::TokenKeys;
+use crate::{gate, limits, listen};
 
 use self::first::Greeting;
 use self::reload::Reload;
-use self::signals::Signals;
 
 #[derive(clap::Args)]
 pub(crate) struct Up {
@@ -41,13 +39,11 @@ pub(crate) struct Up {
     #[arg(long)]
     demo: bool,
 
-    /// What is logged: a level, or levels by part [default: info, or `[telemetry]` log of the file]
-    #[arg(long, value_name = "FILTER", env = "TIDEGATE_LOG")]
-    log: Option<String>,
+    #[command(flatten)]
+    gate_listen: GateListen,
 
-    /// How it is logged [default: text, or `[telemetry]` log_format of the file]
-    #[arg(long, value_name = "FORMAT", env = "TIDEGATE_LOG_FORMAT")]
-    log_format: Option<LogFormat>,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 impl Up {
@@ -57,12 +53,8 @@ impl Up {
         if let Some(listen) = self.listen {
             config.listen = listen;
         }
-        if let Some(log) = &self.log {
-            config.telemetry.log = Some(log.clone());
-        }
-        if let Some(format) = self.log_format {
-            config.telemetry.log_format = format;
-        }
+        self.gate_listen.over(&mut config);
+        self.logging.over(&mut config);
         Ok(config)
     }
 }
@@ -78,7 +70,7 @@ pub(crate) fn run(up: Up) -> Outcome<ExitCode> {
 async fn serve(up: Up, config: Config) -> Outcome<ExitCode> {
     let signals = Signals::heed();
     let telemetry = Telemetry::start(&config.telemetry)?;
-    limits::make_room_for_connections(config.control.connections_max);
+    limits::make_room_for_connections(config.connections());
     // The directory first: of two servers on one, the second is told so whatever else is taken as well.
     let store = Embedded::open(&config.store.data, config.store_settings()).map_err(|error| in_use(&error))?;
     let ended = run_with(&up, &config, &store, &telemetry, signals).await;
@@ -97,7 +89,8 @@ async fn run_with(
 ) -> Outcome<()> {
     let token_keys = TokenKeys::in_dir(&config.store.data);
     let tokens = Arc::new(Tokens::new(token_keys.read_or_make()?, config.tokens.clone()));
-    let listener = listen::bind(config.listen)?;
+    let listener = listen::bind(config.listen, listen::CONTROL)?;
+    let gate_door = gate::Door::open(config, telemetry.metrics.clone())?;
     let (seats, catalogue): (Arc<Embedded>, Arc<Embedded>) = (Arc::clone(store), Arc::clone(store));
     let prometheus = telemetry.metrics.clone();
     let control = Control::new(config.control.clone(), seats, catalogue, Arc::clone(&tokens), prometheus);
@@ -109,20 +102,34 @@ async fn run_with(
     if up.demo {
         first::make_demo(store).await?;
     }
-    Greeting { data: &config.store.data, address: listen::address(listener.as_ref())?, door, demo: up.demo }.print();
+    Greeting {
+        data: &config.store.data,
+        address: listen::address(listener.as_ref())?,
+        gate: gate_door.as_ref(),
+        upstreams: &config.upstreams,
+        door,
+        demo: up.demo,
+    }
+    .print();
 
-    let reload = Reload { up, running: config, store, control: &control, tokens: &tokens, office: &office };
-    let stop = signals.stop();
+    let gate = gate_door.as_ref().map(|door| door.gate().clone());
+    let reload = Reload { up, running: config, store, control: &control, tokens: &tokens, office: &office, gate };
+    let [stop, gate_stop] = [signals.stop(), signals.stop()];
     let serving = async {
         match listener {
             Some(listener) => control.serve(listener, stop).await,
             None => stop.await,
         }
     };
+    let passing = async {
+        if let Some(door) = gate_door {
+            door.serve(gate_stop).await;
+        }
+    };
     tokio::select! {
-        () = serving => {}
+        ((), ()) = async { tokio::join!(serving, passing) } => {}
         never = socket.serve(Arc::clone(&office)) => match never {},
-        never = reload.at_every(signals.hangup) => match never {},
+        never = at_every(signals.hangup, || reload.reload()) => match never {},
     }
     Ok(())
 }

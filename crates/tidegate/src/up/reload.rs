@@ -1,16 +1,16 @@
 //! Reads the settings again while running (O3).
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use tidegate_control::{Control, Tokens};
 use tidegate_store::Embedded;
-use tokio::signal::unix::Signal;
+use tidegate_upstream::Gate;
 
 use crate::admin::Office;
 use crate::config::Config;
-use crate::limits;
+use crate::settings::{read_again, say_waiting};
 use crate::up::Up;
+use crate::{gate, limits};
 
 /// Everything that settings reach.
 pub(super) struct Reload<'a> {
@@ -21,56 +21,46 @@ pub(super) struct Reload<'a> {
     pub(super) control: &'a Control,
     pub(super) tokens: &'a Tokens,
     pub(super) office: &'a Arc<Office>,
+    /// `None` where it is off.
+    pub(super) gate: Option<Gate>,
 }
 
 impl Reload<'_> {
-    /// Reloads at every such signal, until the task is dropped.
-    pub(super) async fn at_every(self, mut hangup: Signal) -> Infallible {
-        while hangup.recv().await.is_some() {
-            self.reload();
+    /// Takes the file as it is now; a mistake in it changes nothing.
+    pub(super) fn reload(&self) {
+        let file = self.up.settings.config.as_deref();
+        let Some(config) = read_again(file, || self.up.config()) else { return };
+        // First, for it is the only one that can still refuse.
+        if self.gate.as_ref().is_none_or(|gate| gate::reload(gate, &config)) {
+            self.apply(&config);
+            tracing::info!(file = file.map(|file| tracing::field::display(file.display())), "settings reloaded");
         }
-        std::future::pending().await
-    }
-
-    fn reload(&self) {
-        let Some(file) = &self.up.settings.config else {
-            tracing::warn!("nothing to reload: there is no settings file; name one with --config");
-            return;
-        };
-        match self.up.config() {
-            Ok(config) => self.apply(&config),
-            Err(fault) => {
-                tracing::error!(%fault, "settings not reloaded, nothing was changed");
-                return;
-            }
-        }
-        tracing::info!(file = %file.display(), "settings reloaded");
     }
 
     fn apply(&self, config: &Config) {
-        limits::make_room_for_connections(config.control.connections_max);
+        limits::make_room_for_connections(config.connections());
         self.store.set_seat_settings(&config.seat_settings());
         self.store.set_max_places(config.seats.max_places.get());
         self.store.set_file_max_bytes(config.store.file_max_bytes());
         self.tokens.set_settings(config.tokens.clone());
         self.office.set_key_overlap(config.tokens.key_overlap_s);
         self.control.reload(config.control.clone());
-        for key in self.waiting_for_a_start(config) {
-            tracing::warn!(key, "changed in the file; holds from the next start");
+        say_waiting(&self.waiting_for_a_start(config));
+        if self.gate.is_some() {
+            say_waiting(&gate::waiting_for_a_start(self.running, config));
         }
     }
 
-    /// What cannot change in a running process, and did in the file.
-    fn waiting_for_a_start(&self, config: &Config) -> Vec<&'static str> {
+    /// What cannot change in a running process, and whether it did in the file.
+    fn waiting_for_a_start(&self, config: &Config) -> [(&'static str, bool); 6] {
         let (old, new) = (&self.running.telemetry, &config.telemetry);
-        let keys = [
+        [
             ("control.listen", self.running.listen != config.listen),
             ("store.data", self.running.store.data != config.store.data),
             ("telemetry.log", old.log != new.log),
             ("telemetry.log_format", old.log_format != new.log_format),
             ("telemetry.otlp_endpoint", old.otlp_endpoint != new.otlp_endpoint),
             ("telemetry.otlp_sample_percent", old.otlp_sample_percent != new.otlp_sample_percent),
-        ];
-        keys.into_iter().filter(|(_, changed)| *changed).map(|(key, _)| key).collect()
+        ]
     }
 }

@@ -3,6 +3,7 @@
 
 mod check;
 mod first_start;
+mod gate;
 mod http;
 mod load;
 mod program;

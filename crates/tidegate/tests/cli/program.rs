@@ -1,7 +1,7 @@
 //! Runs the program and reads what it says.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,7 +19,8 @@ pub(crate) fn tidegate(words: &[&str]) -> Command {
     for name in ["KEY", "DATA", "CONFIG", "LISTEN", "LOG", "LOG_FORMAT"] {
         command.env_remove(format!("TIDEGATE_{name}"));
     }
-    command.args(words).stdin(Stdio::null());
+    // Each test has ports of its own; a flag wins over this.
+    command.args(words).env("TIDEGATE_GATE_LISTEN", "127.0.0.1:0").stdin(Stdio::null());
     command
 }
 
@@ -50,6 +51,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: SocketAddr,
+    pub(crate) gate: SocketAddr,
     stdout: Receiver<String>,
     log: Receiver<String>,
 }
@@ -62,15 +64,29 @@ impl Server {
 
     /// Starts what is prepared, and waits until it says where it listens.
     pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut server = Self::begin(command);
+        server.address = server.heard_address("  control  ");
+        server.gate = server.heard_address("  gate     ");
+        server
+    }
+
+    /// Starts the gate alone, on a port that the system chooses.
+    pub(crate) fn gate(config: &Path) -> Self {
+        let mut server = Self::begin(&mut tidegate(&["gate", "--config", config.to_str().unwrap()]));
+        server.gate = server.heard_address("  gate     ");
+        server
+    }
+
+    fn begin(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = lines(process.stdout.take().unwrap());
         let log = lines(process.stderr.take().unwrap());
-        let mut server = Self { process, address: ([0, 0, 0, 0], 0).into(), stdout, log };
-        let line = server.line_with("  control  ");
-        if let Some(address) = line.split("http://").nth(1) {
-            server.address = address.parse().unwrap();
-        }
-        server
+        Self { process, address: NOWHERE, gate: NOWHERE, stdout, log }
+    }
+
+    fn heard_address(&mut self, label: &str) -> SocketAddr {
+        let line = self.line_with(label);
+        line.split("http://").nth(1).map_or(NOWHERE, |address| address.parse().unwrap())
     }
 
     pub(crate) fn url(&self) -> String {
@@ -147,3 +163,5 @@ fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
 
 /// A line that has not come by then will not come.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// What is off.
+const NOWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);

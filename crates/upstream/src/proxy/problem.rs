@@ -156,9 +156,7 @@ impl Problem {
         let into = response.headers_mut();
         into.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         into.insert(headers::SYNTHETIC, HeaderValue::from_static("1"));
-        if !self.waited.is_zero() {
-            into.insert(headers::WAIT_MS, whole_ms(self.waited).into());
-        }
+        into.insert(headers::WAIT_MS, whole_ms(self.waited).into());
         if let Some(ms) = self.retry_after_ms {
             // Whole seconds, never less than the time that is left and never none.
             into.insert(RETRY_AFTER, ms.div_ceil(1000).max(1).into());

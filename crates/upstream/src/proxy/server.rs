@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use metrics::{Counter, Gauge, counter, gauge};
+use metrics::{Counter, Gauge, counter, describe_counter, describe_gauge, gauge};
 use tidegate_gate::Key;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -33,13 +33,19 @@ pub struct Stopped {
     pub cut: usize,
 }
 
-/// Serves the proxy on a listener until `stop` is ready; then takes no more connections, lets requests under way end,
-/// and cuts what is left after `stop_grace_ms` (O9).
+/// Serves the proxy on a listener until `stop` is ready; then takes no more connections after `stop_notice_ms`, lets
+/// requests under way end, and cuts what is left after `stop_grace_ms` (O9).
+///
+/// Whoever gives `stop` also says in the proxy's pages that it is not ready any more.
 pub async fn serve(listener: TcpListener, proxy: Arc<Proxy>, stop: impl Future<Output = ()>) -> Stopped {
     let server = Arc::new(Server { connections: Connections::new(proxy.settings().clone()), proxy });
     let sweep = End(tokio::spawn(sweep(Arc::clone(&server))));
     {
-        let mut stop = pin!(stop);
+        let notice = Duration::from_millis(server.connections.settings.stop_notice_ms);
+        let mut stop = pin!(async move {
+            stop.await;
+            sleep(notice).await;
+        });
         let mut accept = pin!(accept(&server, &listener));
         tokio::select! {
             () = &mut stop => {}
@@ -216,6 +222,12 @@ impl Connections {
     fn new(settings: ServerSettings) -> Arc<Self> {
         let ticks = Arc::new(Ticks::default());
         ticks.set(Duration::ZERO);
+        describe_gauge!("tidegate_gate_connections", "Open connections to the gate.");
+        describe_counter!(
+            "tidegate_gate_connections_refused_total",
+            "Connections closed at once, for there are too many."
+        );
+        describe_counter!("tidegate_gate_connections_overdue_total", "Connections closed for taking too long.");
         let series = ConnectionSeries {
             open: gauge!("tidegate_gate_connections"),
             refused: counter!("tidegate_gate_connections_refused_total"),

@@ -18,6 +18,9 @@ pub struct ServerSettings {
     pub idle_timeout_ms: u64,
     /// Requests at once on one HTTP/2 connection. Default: 250.
     pub streams_max: u32,
+    /// At a stop connections are still taken for this time, in milliseconds, so that balancers notice (O9). Default:
+    /// 500 ms.
+    pub stop_notice_ms: u64,
     /// At a stop requests under way have this time, in milliseconds (O9). Default: 10 s.
     pub stop_grace_ms: u64,
 }
@@ -31,6 +34,7 @@ impl Default for ServerSettings {
             write_timeout_ms: 30_000,
             idle_timeout_ms: 75_000,
             streams_max: 250,
+            stop_notice_ms: 500,
             stop_grace_ms: 10_000,
         }
     }

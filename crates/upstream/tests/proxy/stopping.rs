@@ -23,6 +23,7 @@ async fn o9_a_request_under_way_ends_and_idle_connections_close_at_once() {
     let running = stage.asking(stage.get("/api/held"), "");
     stage.upstream.wait_for_arrivals(2).await;
     drop(stage.stop.take());
+    assert_eq!(stage.ask(stage.get("/api/echo")).await.status, 200, "balancers are given time to notice");
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(TcpStream::connect(stage.address).await.is_err(), "nobody new");
     assert!(!stage.server.is_finished());
@@ -33,7 +34,8 @@ async fn o9_a_request_under_way_ends_and_idle_connections_close_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn o9_what_does_not_end_is_cut_after_the_grace_time() {
-    let mut stage = Stage::limited(held(), "", ServerSettings { stop_grace_ms: 3000, ..Default::default() }).await;
+    let limits = ServerSettings { stop_notice_ms: 0, stop_grace_ms: 3000, ..Default::default() };
+    let mut stage = Stage::limited(held(), "", limits).await;
     let running = stage.asking(stage.get("/api/held"), "");
     stage.upstream.wait_for_arrivals(1).await;
     let since = Instant::now();

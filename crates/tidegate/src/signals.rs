@@ -1,32 +1,42 @@
 //! How a process is told to stop or to read its settings again.
 
+use std::convert::Infallible;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 /// The signals that mean something here, heeded from its making on: one that comes while the store is still being
 /// opened must not end the process in the middle.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     stop: watch::Receiver<bool>,
     /// Means: read the settings again.
-    pub(super) hangup: Signal,
+    pub(crate) hangup: Signal,
 }
 
 impl Signals {
     /// Heeds them from now on.
-    pub(super) fn heed() -> Self {
+    pub(crate) fn heed() -> Self {
         let (stopping, stop) = watch::channel(false);
         tokio::spawn(watch_over(on(SignalKind::interrupt()), on(SignalKind::terminate()), stopping));
         Self { stop, hangup: on(SignalKind::hangup()) }
     }
 
     /// Comes when the process is to stop, or was told so already.
-    pub(super) fn stop(&self) -> impl Future<Output = ()> + use<> {
+    pub(crate) fn stop(&self) -> impl Future<Output = ()> + use<> {
         let mut stop = self.stop.clone();
         async move {
             // The task that holds the other end lives as long as the process.
             stop.wait_for(|stop| *stop).await.ok();
         }
     }
+}
+
+/// Acts at every such signal, until the task is dropped.
+pub(crate) async fn at_every(mut signal: Signal, act: impl Fn()) -> Infallible {
+    while signal.recv().await.is_some() {
+        act();
+    }
+    std::future::pending().await
 }
 
 /// The first signal asks, the second one ends the process at once.

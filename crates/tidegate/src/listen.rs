@@ -8,16 +8,28 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::config::Listen;
 use crate::failure::{Failure, OrSay, Outcome};
 
+/// How a port can be set: by a flag, or in the settings file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Knob {
+    flag: &'static str,
+    key: &'static str,
+}
+
+/// The control's port.
+pub(crate) const CONTROL: Knob = Knob { flag: "--listen", key: "[control] listen" };
+/// The gate's port.
+pub(crate) const GATE: Knob = Knob { flag: "--gate-listen", key: "[gate] listen" };
+
 /// Listens where it is told to.
-pub(super) fn bind(listen: Listen) -> Outcome<Option<TcpListener>> {
+pub(crate) fn bind(listen: Listen, knob: Knob) -> Outcome<Option<TcpListener>> {
     match listen {
         Listen::Off => Ok(None),
-        Listen::On(address) => open(address).map(Some).map_err(|error| refused(address, &error)),
+        Listen::On(address) => open(address).map(Some).map_err(|error| refused(address, &error, knob)),
     }
 }
 
 /// Where that is; with port 0 the system chose one.
-pub(super) fn address(listener: Option<&TcpListener>) -> Outcome<Option<SocketAddr>> {
+pub(crate) fn address(listener: Option<&TcpListener>) -> Outcome<Option<SocketAddr>> {
     let address = listener.map(TcpListener::local_addr).transpose();
     address.or_say(|| "the listener has no address".to_owned())
 }
@@ -30,16 +42,16 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn refused(address: SocketAddr, error: &io::Error) -> Failure {
+fn refused(address: SocketAddr, error: &io::Error, Knob { flag, key }: Knob) -> Failure {
     if error.kind() == ErrorKind::AddrInUse {
         let failure = Failure::new(format!("port {} of {} is taken by another process", address.port(), address.ip()));
         return failure.hint(match next_free(address) {
-            Some(free) => format!("take the next free one with --listen {free}, or set [control] listen"),
-            None => "choose another with --listen ADDR:PORT or [control] listen".to_owned(),
+            Some(free) => format!("take the next free one with {flag} {free}, or set {key}"),
+            None => format!("choose another with {flag} ADDR:PORT or {key}"),
         });
     }
     let failure = Failure::new(format!("cannot listen on {address}: {error}"));
-    failure.hint("choose another address or port with --listen ADDR:PORT or [control] listen")
+    failure.hint(format!("choose another address or port with {flag} ADDR:PORT or {key}"))
 }
 
 fn next_free(taken: SocketAddr) -> Option<SocketAddr> {
