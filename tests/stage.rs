@@ -28,6 +28,23 @@ pub fn tidegate() -> PathBuf {
     path
 }
 
+/// The first Python that has `requests`, as clients of the gate use it.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn python() -> String {
+    let own = std::env::var("TIDEGATE_PYTHON").ok();
+    let has_requests = |python: &String| {
+        Command::new(python).args(["-c", "import requests"]).output().is_ok_and(|output| output.status.success())
+    };
+    own.into_iter().chain(["python3".to_owned()]).find(has_requests).unwrap_or_else(|| {
+        panic!(
+            "no python3 with `requests`: pip install -r tests/clients/python/requirements.txt, or set TIDEGATE_PYTHON"
+        )
+    })
+}
+
 /// A server process with its data folder; ended with this value.
 pub struct Server {
     process: Child,

@@ -82,21 +82,8 @@ fn node() -> Command {
     node
 }
 
-/// The first Python that has `requests`.
 fn python() -> Command {
-    let own = std::env::var("TIDEGATE_PYTHON").ok();
-    let has_requests = |python: &String| {
-        std::process::Command::new(python)
-            .args(["-c", "import requests"])
-            .output()
-            .is_ok_and(|output| output.status.success())
-    };
-    let Some(python) = own.into_iter().chain(["python3".to_owned()]).find(has_requests) else {
-        panic!(
-            "no python3 with `requests`: pip install -r tests/clients/python/requirements.txt, or set TIDEGATE_PYTHON"
-        )
-    };
-    let mut command = Command::new(python);
+    let mut command = Command::new(tidegate_tests::python());
     command.arg(clients().join("python/client.py"));
     command
 }
