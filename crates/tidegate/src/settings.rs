@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, Fault, Listen, LogFormat};
+use crate::config::{Config, Fault, Listen, LogFormat, Telemetry};
 
 /// Where the settings and the data are.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -85,4 +85,14 @@ pub(crate) fn say_waiting(keys: &[(&'static str, bool)]) {
     for (key, _) in keys.iter().filter(|(_, changed)| *changed) {
         tracing::warn!(key, "changed in the file; holds from the next start");
     }
+}
+
+/// What of `[telemetry]` cannot change in a running process, and whether it did in the file.
+pub(crate) fn telemetry_waiting(old: &Telemetry, new: &Telemetry) -> [(&'static str, bool); 4] {
+    [
+        ("telemetry.log", old.log != new.log),
+        ("telemetry.log_format", old.log_format != new.log_format),
+        ("telemetry.otlp_endpoint", old.otlp_endpoint != new.otlp_endpoint),
+        ("telemetry.otlp_sample_percent", old.otlp_sample_percent != new.otlp_sample_percent),
+    ]
 }

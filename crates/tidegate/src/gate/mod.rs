@@ -3,6 +3,7 @@
 mod door;
 mod pages;
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::config::{Config, Fault};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::limits;
 use crate::say::say;
-use crate::settings::{GateListen, Logging, Settings, read_again, say_waiting};
+use crate::settings::{GateListen, Logging, Settings, read_again, say_waiting, telemetry_waiting};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
 
@@ -75,19 +76,20 @@ async fn serve_with(alone: &Alone, config: &Config, telemetry: &Telemetry, signa
         let Some(new) = read_again(alone.config.as_deref(), || alone.config()) else { return };
         if reload(&gate, &new) {
             say_waiting(&waiting_for_a_start(config, &new));
+            say_waiting(&telemetry_waiting(&config.telemetry, &new.telemetry));
             tracing::info!("settings reloaded");
         }
     };
     tokio::select! {
         () = door.serve(stop) => {}
-        () = keep_metrics_small(&telemetry.metrics) => {}
+        never = keep_metrics_small(&telemetry.metrics) => match never {},
         never = at_every(signals.hangup, read) => match never {},
     }
     Ok(())
 }
 
 /// Samples of times pile up until a scrape; who is never scraped has to move them out of the way.
-async fn keep_metrics_small(metrics: &PrometheusHandle) {
+pub(crate) async fn keep_metrics_small(metrics: &PrometheusHandle) -> Infallible {
     loop {
         tokio::time::sleep(UPKEEP).await;
         metrics.run_upkeep();

@@ -118,7 +118,11 @@ async fn run_with(
     let serving = async {
         match listener {
             Some(listener) => control.serve(listener, stop).await,
-            None => stop.await,
+            // Who serves the control does the upkeep too.
+            None => tokio::select! {
+                () = stop => {}
+                never = gate::keep_metrics_small(&telemetry.metrics) => match never {},
+            },
         }
     };
     let passing = async {

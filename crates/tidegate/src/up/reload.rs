@@ -8,7 +8,7 @@ use tidegate_upstream::Gate;
 
 use crate::admin::Office;
 use crate::config::Config;
-use crate::settings::{read_again, say_waiting};
+use crate::settings::{read_again, say_waiting, telemetry_waiting};
 use crate::up::Up;
 use crate::{gate, limits};
 
@@ -46,21 +46,17 @@ impl Reload<'_> {
         self.office.set_key_overlap(config.tokens.key_overlap_s);
         self.control.reload(config.control.clone());
         say_waiting(&self.waiting_for_a_start(config));
+        say_waiting(&telemetry_waiting(&self.running.telemetry, &config.telemetry));
         if self.gate.is_some() {
             say_waiting(&gate::waiting_for_a_start(self.running, config));
         }
     }
 
     /// What cannot change in a running process, and whether it did in the file.
-    fn waiting_for_a_start(&self, config: &Config) -> [(&'static str, bool); 6] {
-        let (old, new) = (&self.running.telemetry, &config.telemetry);
+    fn waiting_for_a_start(&self, config: &Config) -> [(&'static str, bool); 2] {
         [
             ("control.listen", self.running.listen != config.listen),
             ("store.data", self.running.store.data != config.store.data),
-            ("telemetry.log", old.log != new.log),
-            ("telemetry.log_format", old.log_format != new.log_format),
-            ("telemetry.otlp_endpoint", old.otlp_endpoint != new.otlp_endpoint),
-            ("telemetry.otlp_sample_percent", old.otlp_sample_percent != new.otlp_sample_percent),
         ]
     }
 }
