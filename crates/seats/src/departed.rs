@@ -9,10 +9,11 @@ use crate::entries::StreamNo;
 use crate::{Departure, SeatId};
 
 /// What is remembered of a house's departures.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Departed {
-    /// Per stream: an id kicked where it never was hides nothing of where it was.
-    seats: HashMap<(StreamNo, SeatId), Memory, RandomState>,
+    /// Per stream: an id kicked where it never was hides nothing of where it was. In shards by the seat's first byte,
+    /// for a table of a million would be copied whole within one sweep.
+    seats: Vec<HashMap<(StreamNo, SeatId), Memory, RandomState>>,
     /// Left and expired, by when they are forgotten.
     faded: BTreeSet<(Tick, StreamNo, SeatId)>,
     /// Kicked: never forgotten early.
@@ -27,20 +28,32 @@ struct Memory {
     until: Tick,
 }
 
+impl Default for Departed {
+    fn default() -> Self {
+        Self {
+            seats: vec![HashMap::default(); SHARDS],
+            faded: BTreeSet::new(),
+            kicked: BTreeSet::new(),
+            viewers: HashMap::default(),
+            viewers_by_end: BTreeSet::new(),
+        }
+    }
+}
+
 impl Departed {
     /// Remembers a departure; beyond `at_most` the ones nearest to being forgotten go, but never a kick.
     pub(crate) fn remember(&mut self, stream: StreamNo, seat: SeatId, why: Departure, until: Tick, at_most: usize) {
         self.forget_seat(stream, seat);
-        self.seats.insert((stream, seat), Memory { why, until });
+        self.shard_mut(seat).insert((stream, seat), Memory { why, until });
         self.order_of(why).insert((until, stream, seat));
         while self.faded.len() > at_most {
             let Some((_, stream, seat)) = self.faded.pop_first() else { break };
-            self.seats.remove(&(stream, seat));
+            self.shard_mut(seat).remove(&(stream, seat));
         }
     }
 
     pub(crate) fn why(&self, stream: StreamNo, seat: SeatId, now: Tick) -> Option<(Departure, Tick)> {
-        let memory = self.seats.get(&(stream, seat))?;
+        let memory = self.seats[shard_of(seat)].get(&(stream, seat))?;
         (now < memory.until).then_some((memory.why, memory.until))
     }
 
@@ -67,7 +80,7 @@ impl Departed {
                 None
             };
             if let Some((_, stream, seat)) = seat {
-                self.seats.remove(&(stream, seat));
+                self.shard_mut(seat).remove(&(stream, seat));
             } else if self.viewers_by_end.first().is_some_and(|(until, ..)| *until <= now) {
                 let Some((_, stream, viewer)) = self.viewers_by_end.pop_first() else { return true };
                 self.viewers.remove(&(stream, viewer));
@@ -79,9 +92,13 @@ impl Departed {
     }
 
     fn forget_seat(&mut self, stream: StreamNo, seat: SeatId) {
-        if let Some(memory) = self.seats.remove(&(stream, seat)) {
+        if let Some(memory) = self.shard_mut(seat).remove(&(stream, seat)) {
             self.order_of(memory.why).remove(&(memory.until, stream, seat));
         }
+    }
+
+    fn shard_mut(&mut self, seat: SeatId) -> &mut HashMap<(StreamNo, SeatId), Memory, RandomState> {
+        &mut self.seats[shard_of(seat)]
     }
 
     fn order_of(&mut self, why: Departure) -> &mut BTreeSet<(Tick, StreamNo, SeatId)> {
@@ -91,3 +108,9 @@ impl Departed {
         }
     }
 }
+
+const fn shard_of(seat: SeatId) -> usize {
+    seat.bytes()[0] as usize % SHARDS
+}
+
+const SHARDS: usize = 32;
