@@ -176,4 +176,4 @@ impl Slot {
 }
 
 /// An operation's name, in bytes. Long enough for a method and a route template; bounds what a header can store.
-const NAME_MAX: usize = 120;
+pub(crate) const NAME_MAX: usize = 120;

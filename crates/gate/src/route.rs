@@ -6,6 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 
 use crate::Operation;
+use crate::call::NAME_MAX;
 
 /// What an upstream's configuration says about one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +48,25 @@ enum Segment {
 
 /// Why a template was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no route: write a method and a path, such as \"GET /users/{{id}}\" or \"* /live/**\"")]
-pub struct TemplateError {
-    text: String,
+pub enum TemplateError {
+    /// It has no method, a path that does not begin with `/`, or `**` before its end.
+    #[error("{0:?} is no route: write a method and a path, such as \"GET /users/{{id}}\" or \"* /live/**\"")]
+    Shape(String),
+    /// It names an operation, and names are cut at this length: two routes would become one.
+    #[error("{0:?} is longer than {NAME_MAX} bytes: end it earlier, with **")]
+    TooLong(String),
 }
 
 impl RouteTemplate {
     /// Reads a template.
     ///
     /// # Errors
-    /// When there is no method, the path does not begin with `/`, or `**` is not last.
+    /// When there is no method, the path does not begin with `/`, `**` is not last, or it is over 120 bytes.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
-        let wrong = || TemplateError { text: text.to_owned() };
+        let wrong = || TemplateError::Shape(text.to_owned());
+        if text.len() > NAME_MAX {
+            return Err(TemplateError::TooLong(text.to_owned()));
+        }
         let (method, path) = text.split_once(' ').ok_or_else(wrong)?;
         let method = match method {
             "*" => None,
@@ -202,6 +210,13 @@ mod tests {
         assert_eq!(name(Method::PUT, "/live/a/b/c"), "* /live/**");
         assert_eq!(name(Method::PUT, "/live"), "* /live/**");
         assert_eq!(name(Method::GET, "/"), "GET /");
+    }
+
+    #[test]
+    fn g12_a_route_too_long_for_a_name_is_refused_for_two_would_be_one() {
+        let of_length = |length: usize| format!("GET /{}", "x".repeat(length - "GET /".len()));
+        assert_eq!(RouteTemplate::parse(&of_length(120)).unwrap().to_string(), of_length(120));
+        assert_eq!(RouteTemplate::parse(&of_length(121)), Err(TemplateError::TooLong(of_length(121))));
     }
 
     #[test]
