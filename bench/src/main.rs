@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["http", tidegate] => http::run(tidegate.as_ref(), 7),
+        ["http", tidegate] => http::run(tidegate.as_ref(), 35),
         ["http", tidegate, rounds] => {
             rounds.parse().map_err(anyhow::Error::from).and_then(|rounds| http::run(tidegate.as_ref(), rounds))
         }
