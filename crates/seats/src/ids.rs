@@ -44,7 +44,8 @@ impl SeatId {
 
 impl fmt::Display for SeatId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&BASE64URL_NOPAD.encode(&self.0))
+        let mut text = [0; 22];
+        f.write_str(BASE64URL_NOPAD.encode_mut_str(&self.0, &mut text))
     }
 }
 

@@ -15,4 +15,4 @@ pub use catalogue::{Catalogue, CatalogueError, KeyDigest, Tenant, TenantSettings
 #[cfg(feature = "seats")]
 pub use embedded::{CloseError, Embedded, EmbeddedSettings, OpenError, Written};
 #[cfg(feature = "seats")]
-pub use seats::{Seats, StoreAway};
+pub use seats::{Named, Seats, StoreAway, Toll};

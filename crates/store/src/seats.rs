@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tidegate_seats::{
-    Answer, Arrival, Ask, Beat, BeatAnswer, KickAnswer, KickTarget, NonceHash, Renewal, RenewalAnswer, SeatId,
-    SeatListing, StreamId, StreamStats, TenantId,
+    Answer, Arrival, Ask, Beat, BeatAnswer, KickAnswer, KickTarget, NonceHash, Renewal, RenewalAnswer, RetryAfter,
+    SeatId, SeatListing, StreamId, StreamStats, TenantId,
 };
 
 /// The store cannot keep what it would answer (disk full, file gone, Redis away): `503 store_unavailable` (D2).
@@ -17,6 +17,32 @@ use tidegate_seats::{
 pub struct StoreAway {
     /// When to try again.
     pub retry: Duration,
+}
+
+/// Says whether a call that names this live entry may go on, or when it may come again (S16). Asked while the entry is
+/// held, so it must be quick.
+pub type Toll<'a> = &'a (dyn Fn(SeatId) -> Result<(), RetryAfter> + Send + Sync);
+
+/// What came of a call that takes effect only on a live entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<T> {
+    /// It names one, and this is its answer.
+    Answered(T),
+    /// It names one, which called too often; nothing was changed.
+    TooOften(RetryAfter),
+    /// It names none; nothing was changed.
+    Nobody,
+}
+
+impl<T> Named<T> {
+    /// Goes on with whoever may go on.
+    pub fn map<U>(self, go_on: impl FnOnce(T) -> U) -> Named<U> {
+        match self {
+            Self::Answered(answer) => Named::Answered(go_on(answer)),
+            Self::TooOften(retry) => Named::TooOften(retry),
+            Self::Nobody => Named::Nobody,
+        }
+    }
 }
 
 /// Seats and lines of every stream. The store owns the clock, so a fleet of controls decides by one time.
@@ -34,8 +60,15 @@ pub trait Seats: Send + Sync {
     /// Asks for a seat; what is answered is durable.
     async fn ask(&self, stream: &StreamId, ask: Ask<'_>) -> Result<Answer, StoreAway>;
 
+    /// Asks for a live entry, found and tolled in the same breath: most asks are a place's next one, and must not look
+    /// it up twice. Also names whom, while the store is away.
+    async fn ask_named(&self, stream: &StreamId, ask: Ask<'_>, toll: Toll<'_>) -> Result<Named<Answer>, StoreAway>;
+
     /// Keeps a seat. Answers from memory, also while the store is away (D2).
     async fn beat(&self, stream: &StreamId, beat: Beat) -> BeatAnswer;
+
+    /// Keeps the seat of a live entry, found and tolled in the same breath.
+    async fn beat_named(&self, stream: &StreamId, beat: Beat, toll: Toll<'_>) -> Named<BeatAnswer>;
 
     /// Whether a seat may have a new token. Answers from memory, also while the store is away (S20).
     async fn renew(&self, stream: &StreamId, renewal: Renewal) -> RenewalAnswer;

@@ -222,6 +222,22 @@ fn d2_find_names_whom_an_outage_will_forgive() {
 }
 
 #[test]
+fn d2_time_that_a_store_away_forgives_is_held_against_nobody() {
+    let mut stage = Stage::new(1, 1);
+    stage.ask("A");
+    let seat = stage.seat("A");
+    stage.pass(s(19));
+    // Less than the ticks' own outage.
+    stage.drift(s(2));
+    stage.house.forgive(stage.now);
+    assert_eq!(stage.house.find(&stream_id("one"), Some(seat), None, stage.now), Some(seat));
+    stage.pass(s(19));
+    assert_eq!(stage.counts(), "seats 1, queued 0, turns 0");
+    stage.pass(s(1));
+    assert_eq!(stage.counts(), "seats 0, queued 0, turns 0", "from there time runs as ever");
+}
+
+#[test]
 fn viewer_names_are_the_backends_and_a_page_that_gives_one_is_not_heard() {
     let mut stage = Stage::new(3, 0);
     let ann = Says { viewer: Some("ann"), ..BACKEND };

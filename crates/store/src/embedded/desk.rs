@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidegate_seats::{Change, House, Now, SeatId, StandingRecord, Swept, TenantId};
+use tidegate_seats::{Change, House, NonceHash, Now, SeatId, StandingRecord, StreamId, Swept, TenantId};
 
 use super::clock;
 use super::journal::{Journal, Ticket};
 use super::rows::Row;
-use crate::{StoreAway, TenantSettings};
+use crate::{Named, StoreAway, TenantSettings, Toll};
 
 /// One tenant: its house, its settings, and how far the journal must have come for its answers to hold.
 pub(super) struct Desk {
@@ -38,15 +38,18 @@ impl Desk {
         Self { tenant, state: Mutex::new(State { house, settings, ticket: Ticket::default() }), journal }
     }
 
-    /// Takes the desk as it stands.
+    /// Takes the desk as it stands; while the store is away nobody's time runs (D2).
     pub(super) fn take(&self) -> AtDesk<'_> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        AtDesk { state, desk: self, rows: Vec::new(), now: clock::now() }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock::now();
+        if self.journal.is_away() {
+            // From the first moment on, not only once it is long enough to be an outage by the ticks.
+            state.house.forgive(now);
+        }
+        AtDesk { state, desk: self, rows: Vec::new(), now }
     }
 
     /// Takes the desk with nothing left in the house whose time is over.
-    ///
-    /// While the store is away nobody's time runs (D2), so the house stays as it stands.
     pub(super) fn take_swept(&self) -> AtDesk<'_> {
         loop {
             let mut at_desk = self.take();
@@ -68,6 +71,20 @@ impl Desk {
 impl AtDesk<'_> {
     pub(super) fn house(&mut self) -> &mut House {
         &mut self.state.house
+    }
+
+    /// The live entry that a call names, if the toll lets it go on.
+    pub(super) fn named(
+        &self,
+        stream: &StreamId,
+        (seat, nonce): (Option<SeatId>, Option<NonceHash>),
+        toll: Toll<'_>,
+    ) -> Named<SeatId> {
+        let Some(seat) = self.state.house.find(stream, seat, nonce, self.now) else { return Named::Nobody };
+        match toll(seat) {
+            Ok(()) => Named::Answered(seat),
+            Err(retry) => Named::TooOften(retry),
+        }
     }
 
     pub(super) fn settings(&self) -> &TenantSettings {

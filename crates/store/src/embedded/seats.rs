@@ -7,7 +7,7 @@ use tidegate_seats::{
 };
 
 use super::Embedded;
-use crate::{Seats, StoreAway};
+use crate::{Named, Seats, StoreAway, Toll};
 
 #[async_trait]
 impl Seats for Embedded {
@@ -37,6 +37,28 @@ impl Seats for Embedded {
         Ok(answer)
     }
 
+    async fn ask_named(&self, stream: &StreamId, ask: Ask<'_>, toll: Toll<'_>) -> Result<Named<Answer>, StoreAway> {
+        let Some(desk) = self.desk_of(stream) else { return Ok(Named::Nobody) };
+        let (named, ticket) = {
+            let mut at_desk = desk.take_swept();
+            let now = at_desk.now;
+            // A nonce is ignored beside a seat, also beside text that is none.
+            let key = ask.seat.map_or((None, ask.nonce), |seat| (seat.ok(), None));
+            let named = at_desk.named(stream, key, toll);
+            let named = named.map(|_| self.journal.writable().map(|()| at_desk.house().handle_ask(stream, ask, now)));
+            (named, at_desk.publish())
+        };
+        match named {
+            Named::Answered(answer) => {
+                let answer = answer?;
+                self.journal.durable(ticket).await?;
+                Ok(Named::Answered(answer))
+            }
+            Named::TooOften(retry) => Ok(Named::TooOften(retry)),
+            Named::Nobody => Ok(Named::Nobody),
+        }
+    }
+
     async fn beat(&self, stream: &StreamId, beat: Beat) -> BeatAnswer {
         let Some(desk) = self.desk_of(stream) else { return BeatAnswer::StreamNotFound };
         let seat = beat.seat;
@@ -45,6 +67,17 @@ impl Seats for Embedded {
         let answer = at_desk.house().handle_beat(stream, beat, now);
         at_desk.publish_quietly(seat);
         answer
+    }
+
+    async fn beat_named(&self, stream: &StreamId, beat: Beat, toll: Toll<'_>) -> Named<BeatAnswer> {
+        let Some(desk) = self.desk_of(stream) else { return Named::Nobody };
+        let seat = beat.seat;
+        let mut at_desk = desk.take();
+        let now = at_desk.now;
+        let named = at_desk.named(stream, (Some(seat), None), toll);
+        let named = named.map(|_| at_desk.house().handle_beat(stream, beat, now));
+        at_desk.publish_quietly(seat);
+        named
     }
 
     async fn renew(&self, stream: &StreamId, renewal: Renewal) -> RenewalAnswer {

@@ -1,10 +1,10 @@
 //! What every store answers. The bodies know only the traits, so that another store can run them too.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tidegate_seats::{Answer, Ask, BeatAnswer, KickAnswer, KickTarget, Lost, NonceHash, Refusal};
-use tidegate_store::{Catalogue, Seats};
+use tidegate_seats::{Answer, Ask, BeatAnswer, KickAnswer, KickTarget, Lost, NonceHash, Refusal, RetryAfter};
+use tidegate_store::{Catalogue, Named, Seats};
 use tokio::time::sleep;
 
 use crate::support::*;
@@ -34,6 +34,12 @@ async fn s2_1000_parallel_asks_at_cap_150_seat_exactly_150() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn s16_a_named_call_is_tolled_by_its_live_entry_before_it_changes_anything() {
+    let fixture = Fixture::with_stream(1, 5).await;
+    named_calls_pay_by_entry(&*fixture.store).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn s8_lost_seats_nonces_and_kicks_are_told_apart() {
     let fixture = Fixture::with_stream(3, 0).await;
     lost_nonce_and_kicked(&*fixture.store).await;
@@ -60,6 +66,46 @@ async fn the_worked_example(store: &(impl Seats + Catalogue)) {
     assert_eq!(seats, [a, c]);
     assert_eq!(store.find(&live, Some(d), None).await, Some(d));
     assert_eq!(store.tenant_of(&live).await, Some(acme()));
+}
+
+async fn named_calls_pay_by_entry(store: &(impl Seats + Catalogue)) {
+    let live = live();
+    let nonce = NonceHash([7; 16]);
+    let a = seated(&store.ask(&live, Ask { nonce: Some(nonce), ..newcomer() }).await.unwrap());
+    let (b, _) = waiting(&store.ask(&live, newcomer()).await.unwrap());
+    let paid = Mutex::new(Vec::new());
+    let free = |seat| {
+        paid.lock().unwrap().push(seat);
+        Ok(())
+    };
+    let named = store.ask_named(&live, again(b), &free).await.unwrap();
+    assert!(matches!(named, Named::Answered(Answer::Wait { seat, .. }) if seat == b), "{named:?}");
+    let named = store.ask_named(&live, Ask { nonce: Some(nonce), ..newcomer() }, &free).await.unwrap();
+    assert_eq!(named, Named::Answered(Answer::In { seat: a, lost: None }));
+    assert!(matches!(store.beat_named(&live, beat(a), &free).await, Named::Answered(BeatAnswer::Kept { .. })));
+    assert_eq!(store.beat_named(&live, beat(b), &free).await, Named::Answered(BeatAnswer::Gone), "a place is no seat");
+    assert_eq!(*paid.lock().unwrap(), [b, a, a, b]);
+
+    // Who names nobody pays nothing here and gets nothing.
+    let stranger = newcomer().fresh;
+    for ask in [newcomer(), again(stranger), Ask { seat: Some(Err(())), nonce: Some(nonce), ..newcomer() }] {
+        assert_eq!(store.ask_named(&live, ask, &free).await, Ok(Named::Nobody));
+    }
+    assert_eq!(store.ask_named(&stream_id("nowhere"), again(a), &free).await, Ok(Named::Nobody));
+    assert_eq!(store.beat_named(&live, beat(stranger), &free).await, Named::Nobody);
+    assert_eq!(paid.lock().unwrap().len(), 4);
+    assert_eq!(store.stats(&live).await.map(|stats| stats.queued), Some(1));
+
+    // Who called too often neither takes the offer nor is told of it, and a heartbeat refused keeps nothing.
+    store.leave(&live, a).await.unwrap();
+    let (retry, refused) = (RetryAfter(Duration::from_millis(500)), |_| Err(RetryAfter(Duration::from_millis(500))));
+    assert_eq!(store.ask_named(&live, join(b), &refused).await, Ok(Named::TooOften(retry)));
+    assert_eq!(store.stats(&live).await.map(|stats| (stats.seats, stats.queued)), Some((0, 1)));
+    assert_eq!(seated(&store.ask(&live, join(b)).await.unwrap()), b);
+    sleep(Duration::from_secs(19)).await;
+    assert_eq!(store.beat_named(&live, beat(b), &refused).await, Named::TooOften(retry));
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(store.beat(&live, beat(b)).await, BeatAnswer::Gone);
 }
 
 async fn an_untaken_offer_passes_on(store: &(impl Seats + Catalogue)) {
