@@ -5,10 +5,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::body::Body;
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::Body as _;
+use hyper::body::Body;
 use tidegate_wire::{Code, Problem};
 
 use crate::settings::BODY_MAX_BYTES;
@@ -17,7 +16,7 @@ use crate::settings::BODY_MAX_BYTES;
 ///
 /// A body that is a little too large is read to its end and dropped: a client that is still sending when the
 /// connection closes may never see why.
-pub(crate) async fn read(body: Body, time: Duration) -> Result<Bytes, Problem> {
+pub(crate) async fn read(body: impl Body<Data = Bytes>, time: Duration) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > DRAIN_MAX_BYTES as u64 {
         return Err(too_large());
     }
@@ -35,7 +34,8 @@ pub(crate) async fn read(body: Body, time: Duration) -> Result<Bytes, Problem> {
     }
 }
 
-async fn collect(mut body: Body) -> Result<Bytes, Problem> {
+async fn collect(body: impl Body<Data = Bytes>) -> Result<Bytes, Problem> {
+    let mut body = pin!(body);
     let mut whole = Bytes::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_broken| broken())?;

@@ -26,14 +26,34 @@ impl Origins {
         Self::Listed(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect())
     }
 
-    /// The value of `Access-Control-Allow-Origin` for a request; `None` for a page that may not.
-    pub(crate) fn allow(&self, request: &HeaderMap) -> Option<HeaderValue> {
+    /// What the answer to a request says to the page's browser.
+    pub(crate) fn opening(&self, request: &HeaderMap) -> Opening {
         match self {
-            Self::Any => Some(HeaderValue::from_static("*")),
+            Self::Any => Opening { allow: Some(HeaderValue::from_static("*")), varies: false },
             Self::Listed(origins) => {
-                let asked = request.get(ORIGIN)?;
-                origins.iter().find(|origin| *origin == asked).cloned()
+                let asked = request.get(ORIGIN);
+                let allow = origins.iter().find(|origin| Some(*origin) == asked).cloned();
+                Opening { allow, varies: true }
             }
+        }
+    }
+}
+
+/// What a browser needs to hand an answer on to its page. Nothing more: these answers are the many, no cache keeps the
+/// answer to a `POST`, and what the headers say of a retry is in the body.
+pub(crate) struct Opening {
+    /// `None` for a page that may not read it.
+    allow: Option<HeaderValue>,
+    varies: bool,
+}
+
+impl Opening {
+    pub(crate) fn write(self, headers: &mut HeaderMap) {
+        if self.varies {
+            headers.append(VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(allow) = self.allow {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allow);
         }
     }
 }
@@ -57,17 +77,6 @@ pub(crate) fn preflight() -> Response {
 /// Whether a request is such a question.
 pub(crate) fn is_preflight(method: &Method, path: &str) -> bool {
     method == Method::OPTIONS && is_open(path)
-}
-
-/// Adds what the page's browser needs to hand the answer on. Nothing more: these answers are the many, no cache keeps
-/// the answer to a `POST`, and what the headers say of a retry is in the body.
-pub(crate) fn open(headers: &mut HeaderMap, origins: &Origins, allow: Option<HeaderValue>) {
-    if matches!(origins, Origins::Listed(_)) {
-        headers.append(VARY, HeaderValue::from_static("origin"));
-    }
-    if let Some(allow) = allow {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allow);
-    }
 }
 
 /// Adds what every other answer carries: it is for the asker only, and nothing in it is to be run. A route that

@@ -30,6 +30,7 @@ mod settings;
 
 mod connection;
 mod front;
+mod request_id;
 mod server;
 
 pub mod addresses;

@@ -16,7 +16,7 @@ pub(crate) fn write(answer: &impl Reply) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media(answer.media()));
     if let Some(ms) = answer.retry_after_ms() {
-        headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_s(ms)));
+        headers.insert(RETRY_AFTER, seconds(retry_after_s(ms)));
     }
     response
 }
@@ -83,6 +83,15 @@ fn media(media: Media) -> HeaderValue {
         Media::Problem => HeaderValue::from_static("application/problem+json"),
     }
 }
+
+/// Every waiting ask is told a time of a few seconds, which needs no new text.
+fn seconds(n: u64) -> HeaderValue {
+    let usual = usize::try_from(n).ok().and_then(|n| USUAL_SECONDS.get(n));
+    usual.map_or_else(|| HeaderValue::from(n), |text| HeaderValue::from_static(text))
+}
+
+/// A place is asked to come back after 2 s to 10 s, and 10 % more (S3).
+const USUAL_SECONDS: [&str; 12] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"];
 
 /// Larger than most answers and a token, so that writing one allocates once.
 const BODY_USUAL_BYTES: usize = 640;

@@ -114,6 +114,8 @@ async fn converse(front: Arc<Front>, socket: TcpStream, watch: Arc<Watch>, peer:
     let conversation = http1::Builder::new()
         // The sweep does this for less, see `connection`.
         .header_read_timeout(None)
+        // An answer is small: copying it behind its head costs less than a gathering write.
+        .writev(false)
         .max_header_size(HEADERS_MAX_BYTES)
         .max_buf_size(2 * HEADERS_MAX_BYTES)
         .serve_connection(io, service);

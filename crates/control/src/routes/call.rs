@@ -10,13 +10,15 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
+use hyper::body::Incoming;
 use tidegate_seats::{StreamId, TenantId};
 use tidegate_wire::{Code, Problem, Reply};
 
 use super::Route;
 use crate::addresses::client_address;
 use crate::control::{Policy, Shared};
+use crate::request_id::RequestId;
 use crate::{auth, body, reply};
 
 /// What the server knows about a request before it is routed.
@@ -27,7 +29,7 @@ pub(crate) struct Context {
     /// When the request's head was complete.
     pub(crate) started: Instant,
     /// Sent along or made here; echoed, and logged.
-    pub(crate) id: HeaderValue,
+    pub(crate) id: RequestId,
     /// The settings that the request is answered under.
     pub(crate) policy: Arc<Policy>,
 }
@@ -39,13 +41,8 @@ impl Context {
             policy: control.policy(),
             peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             started: Instant::now(),
-            id: HeaderValue::from_static("-"),
+            id: RequestId::Sent(HeaderValue::from_static("-")),
         }
-    }
-
-    /// The request id as a log shows it.
-    pub(crate) fn id(&self) -> &str {
-        self.id.to_str().unwrap_or("-")
     }
 }
 
@@ -56,9 +53,16 @@ pub(crate) type Call = Box<Asked>;
 pub(crate) struct Asked {
     pub(crate) context: Context,
     pub(crate) headers: HeaderMap,
-    query: Option<String>,
+    uri: Uri,
     /// In a lock that is never taken: a body may move between threads but not be shared, a call is shared.
-    body: Mutex<Body>,
+    body: Mutex<Sent>,
+}
+
+/// A body that has yet to come: as the connection has it, or as the router hands it on.
+enum Sent {
+    Incoming(Incoming),
+    Routed(Body),
+    Taken,
 }
 
 impl FromRequest<Arc<Shared>> for Call {
@@ -67,26 +71,47 @@ impl FromRequest<Arc<Shared>> for Call {
     async fn from_request(request: Request, state: &Arc<Shared>) -> Result<Self, Infallible> {
         let (mut parts, body) = request.into_parts();
         let context = parts.extensions.remove::<Context>().unwrap_or_else(|| Context::unknown(state));
-        let query = parts.uri.query().map(str::to_owned);
-        Ok(Self::new(Asked { context, headers: parts.headers, query, body: Mutex::new(body) }))
+        let (headers, uri, body) = (parts.headers, parts.uri, Mutex::new(Sent::Routed(body)));
+        Ok(Self::new(Asked { context, headers, uri, body }))
     }
 }
 
 impl Asked {
+    /// A request as the connection has it.
+    pub(crate) fn new(context: Context, request: http::Request<Incoming>) -> Self {
+        let (parts, body) = request.into_parts();
+        Self { context, headers: parts.headers, uri: parts.uri, body: Mutex::new(Sent::Incoming(body)) }
+    }
+
     /// The whole body.
     pub(crate) async fn body(&mut self) -> Result<Bytes, Problem> {
+        let time = self.context.policy.settings.body_timeout();
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
-        body::read(std::mem::take(body), self.context.policy.settings.body_timeout()).await
+        match std::mem::replace(body, Sent::Taken) {
+            Sent::Incoming(body) => body::read(body, time).await,
+            Sent::Routed(body) => body::read(body, time).await,
+            Sent::Taken => Ok(Bytes::new()),
+        }
+    }
+
+    /// The stream that the URL names.
+    pub(crate) fn stream(&self) -> StreamPath {
+        StreamPath::of(&self.uri)
     }
 
     /// The part of the URL after `?`.
     pub(crate) fn query(&self) -> &str {
-        self.query.as_deref().unwrap_or_default()
+        self.uri.query().unwrap_or_default()
     }
 
     /// The address that the request counts for (S16).
     pub(crate) fn client(&self) -> IpAddr {
         client_address(&self.headers, self.context.peer, &self.context.policy.trusted)
+    }
+
+    /// Whether its address has no limit (S16).
+    pub(crate) fn is_exempt(&self) -> bool {
+        self.context.policy.settings.exempt_networks.contain(self.client())
     }
 
     /// The tenant whose key came along, and its stream: another tenant's is as good as none.
@@ -152,11 +177,17 @@ impl StreamPath {
     }
 }
 
+impl StreamPath {
+    fn of(uri: &Uri) -> Self {
+        Self(stream_of(uri.path()).and_then(StreamId::parse))
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for StreamPath {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(Self(stream_of(parts.uri.path()).and_then(StreamId::parse)))
+        Ok(Self::of(&parts.uri))
     }
 }
 

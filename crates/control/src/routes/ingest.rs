@@ -36,6 +36,6 @@ async fn try_ingest_token(control: &Shared, stream: &StreamPath, call: &mut Aske
         return Err(answers::stream_ended());
     }
     let signed = control.tokens.publisher(&stream, &tenant, unix_now());
-    info!(%stream, request = call.context.id(), "publisher's token given");
+    info!(%stream, request = %call.context.id, "publisher's token given");
     Ok(IngestToken { token: signed.token, token_expires_s: signed.life_s, ingest_token_at: record.ingest_token_at })
 }

@@ -1,8 +1,10 @@
 //! The routes, one file per resource, and the table of what each may answer.
 
+mod asking;
 mod call;
 mod health;
 mod ingest;
+mod page;
 mod play;
 mod seats;
 mod streams;
@@ -18,9 +20,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use self::call::Context;
-pub(crate) use self::call::no_stream;
-use self::call::{Asked, Call, StreamPath};
+use self::call::StreamPath;
+pub(crate) use self::call::{Asked, Call, Context, no_stream};
+pub(crate) use self::page::PageCall;
 use crate::control::Shared;
 use crate::openapi::Description;
 

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use aws_lc_rs::digest;
 use axum::extract::State;
 use axum::response::Response;
-use tidegate_seats::{Ask, Asker, Beat, BeatAnswer, NonceHash, Renewal, RenewalAnswer, SeatId, StreamId, TenantId};
+use tidegate_seats::{Asker, Beat, BeatAnswer, Renewal, RenewalAnswer, RetryAfter, SeatId, StreamId, TenantId};
+use tidegate_store::Named;
 use tidegate_wire::play::{
     Admission, AdmitRequest, HeartbeatRequest, Kept, LeaveRequest, NotYet, Renewed, Seated, TokenRequest, parse_admit,
     parse_heartbeat, parse_leave, parse_token,
 };
 use tidegate_wire::{Code, Problem};
 
+use super::asking::Asking;
 use super::{Asked, Call, Route, StreamPath};
 use crate::buckets::TooMany;
 use crate::control::Shared;
-use crate::tokens::{self, Presented, unix_now};
+use crate::tokens::{Presented, unix_now};
 use crate::{answers, relays};
 
 /// Ask for a seat.
@@ -40,13 +41,17 @@ pub(crate) async fn admit(State(control): State<Arc<Shared>>, stream: StreamPath
 
 async fn try_admit(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Admission, Problem> {
     let request = call.body().await.and_then(|body| parse_admit(&body));
-    let named = match (&request, stream.id()) {
-        (Ok(request), Ok(stream)) => Named::by_ask(request, stream),
-        (Err(_), _) | (_, Err(_)) => Named::default(),
+    let (request, stream) = whole(call, request, stream)?;
+    let ask = Asking::new(control, stream, &request, Asker::Page, None);
+    let answer = match ask.as_named(control, &toll(call)).await? {
+        Named::Answered(answer) => answer,
+        Named::TooOften(retry) => return Err(too_often(retry)),
+        Named::Nobody => {
+            draw_address(call)?;
+            ask.as_anybody(control).await?
+        }
     };
-    let live = draw(control, call, stream, named).await?;
-    let ask = PageAsk { request: request?, named, live, asker: Asker::Page, viewer: None };
-    ask.answer(control, stream.id()?).await
+    ask.told(control, answer).await
 }
 
 /// Get a new token for a seat (renewal).
@@ -67,11 +72,12 @@ pub(crate) async fn token(State(control): State<Arc<Shared>>, stream: StreamPath
 
 async fn try_token(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Renewed, Problem> {
     let request = call.body().await.and_then(|body| parse_token(&body));
-    let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, stream, named).await?;
-    let (request, stream) = (request?, stream.id()?);
-    let seat = named.seat.ok_or_else(seat_gone)?;
-    let shown = present(control, stream, seat, live, request.token.as_deref());
+    let (request, stream) = whole(call, request, stream)?;
+    let seat = seat_of(request.seat.as_deref()).ok_or_else(|| unnamed(call, seat_gone()))?;
+    let shown = match draw(control, call, stream, seat).await? {
+        Drawn::OfSeat => None,
+        Drawn::OfAddress => present(control, stream, seat, request.token.as_deref()),
+    };
     renew(control, stream, seat, shown).await
 }
 
@@ -124,13 +130,20 @@ pub(crate) async fn hb(State(control): State<Arc<Shared>>, stream: StreamPath, m
 
 async fn try_hb(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<Kept, Problem> {
     let request = call.body().await.and_then(|body| parse_heartbeat(&body));
-    let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, stream, named).await?;
-    let (request, stream) = (request?, stream.id()?);
-    let seat = named.seat.ok_or_else(seat_gone)?;
-    let shown = present(control, stream, seat, live, request.token.as_deref());
-    let proof = shown.as_ref().map(|shown| shown.proof);
-    match control.seats.beat(stream, Beat { seat, proof, hidden: request.hidden, hls: request.hls }).await {
+    let (request, stream) = whole(call, request, stream)?;
+    let seat = seat_of(request.seat.as_deref()).ok_or_else(|| unnamed(call, seat_gone()))?;
+    let beat = Beat { seat, proof: None, hidden: request.hidden, hls: request.hls };
+    let (answer, shown) = match control.seats.beat_named(stream, beat.clone(), &toll(call)).await {
+        Named::Answered(answer) => (answer, None),
+        Named::TooOften(retry) => return Err(too_often(retry)),
+        Named::Nobody => {
+            draw_address(call)?;
+            let shown = present(control, stream, seat, request.token.as_deref());
+            let proof = shown.as_ref().map(|shown| shown.proof);
+            (control.seats.beat(stream, Beat { proof, ..beat }).await, shown)
+        }
+    };
+    match answer {
         BeatAnswer::Kept { next } => Ok(Kept::until(next)),
         BeatAnswer::Gone => excused(control, seat, shown).await.map(|_tenant| Kept::until(NEXT_BEAT_WHILE_AWAY)),
         BeatAnswer::Kicked => Err(kicked()),
@@ -157,114 +170,80 @@ pub(crate) async fn leave(State(control): State<Arc<Shared>>, stream: StreamPath
 
 async fn try_leave(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Result<(), Problem> {
     let request = call.body().await.and_then(|body| parse_leave(&body));
-    let named = Named::by_seat(request.as_ref().ok().and_then(|request| request.seat.as_deref()));
-    let live = draw(control, call, stream, named).await?;
-    let (_, stream) = (request?, stream.id()?);
-    let Some(seat) = named.seat else { return Ok(()) };
-    if live.is_some() {
+    let (request, stream) = whole(call, request, stream)?;
+    let Some(seat) = seat_of(request.seat.as_deref()) else { return draw_address(call) };
+    if draw(control, call, stream, seat).await? == Drawn::OfSeat {
         let now = unix_now();
         control.departures.remember(seat, control.tokens.viewer_until(now), now);
     }
     control.seats.leave(stream, seat).await.map_err(|away| control.store_away(away))
 }
 
-/// What a call names: the key of its look-up.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Named {
-    pub(super) seat: Option<SeatId>,
-    pub(super) nonce: Option<NonceHash>,
-}
-
-impl Named {
-    pub(super) fn by_ask(request: &AdmitRequest, stream: &StreamId) -> Self {
-        let seat = request.seat.as_deref();
-        // Ignored beside `seat`, whatever became of that.
-        let nonce = if seat.is_some() { None } else { request.nonce.as_deref() };
-        Self { seat: seat.and_then(SeatId::parse), nonce: nonce.map(|nonce| hash_nonce(stream, nonce)) }
-    }
-
-    fn by_seat(seat: Option<&str>) -> Self {
-        Self { seat: seat.and_then(SeatId::parse), nonce: None }
+/// The request and its stream; without either the call names nobody, and the address pays for it.
+fn whole<'a, T>(
+    call: &Asked,
+    request: Result<T, Problem>,
+    stream: &'a StreamPath,
+) -> Result<(T, &'a StreamId), Problem> {
+    match (request, stream.id()) {
+        (Ok(request), Ok(stream)) => Ok((request, stream)),
+        (Err(problem), _) | (_, Err(problem)) => Err(unnamed(call, problem)),
     }
 }
 
-/// One ask, looked up and paid for.
-pub(super) struct PageAsk<'a> {
-    pub(super) request: AdmitRequest,
-    pub(super) named: Named,
-    pub(super) live: Option<SeatId>,
-    pub(super) asker: Asker,
-    pub(super) viewer: Option<&'a str>,
+/// What a call that names nobody is told.
+fn unnamed(call: &Asked, problem: Problem) -> Problem {
+    draw_address(call).err().unwrap_or(problem)
 }
 
-impl PageAsk<'_> {
-    pub(super) async fn answer(self, control: &Shared, stream: &StreamId) -> Result<Admission, Problem> {
-        let Self { request, named, live, asker, viewer } = self;
-        let proof = self.named.seat.and_then(|seat| present(control, stream, seat, live, request.token.as_deref()));
-        let now = unix_now();
-        let token_until = control.tokens.viewer_until(now);
-        let ask = Ask {
-            asker,
-            seat: request.seat.as_ref().map(|_| named.seat.ok_or(())),
-            proof: proof.map(|shown| shown.proof),
-            nonce: named.nonce,
-            viewer,
-            join: request.join.unwrap_or(false),
-            hidden: request.hidden.unwrap_or(false),
-            hls: request.hls.unwrap_or(false),
-            fresh: tokens::fresh_seat(),
-            token_until,
-        };
-        let answer = control.seats.ask(stream, ask).await.map_err(|away| control.store_away(away))?;
-        answers::told(control, stream, answer, now, token_until, request.region.as_deref()).await
-    }
+fn seat_of(text: Option<&str>) -> Option<SeatId> {
+    text.and_then(SeatId::parse)
+}
+
+/// Whose bucket a call drew on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Drawn {
+    /// The live seat's or place's that it named.
+    OfSeat,
+    OfAddress,
 }
 
 /// Finds what the call names and draws on its bucket: that seat's own, or the address's (S16).
-async fn draw(control: &Shared, call: &Asked, stream: &StreamPath, named: Named) -> Result<Option<SeatId>, Problem> {
-    let live = match stream.id() {
-        Ok(stream) if named.seat.is_some() || named.nonce.is_some() => {
-            control.seats.find(stream, named.seat, named.nonce).await
-        }
-        Ok(_) | Err(_) => None,
-    };
-    let client = call.client();
-    let policy = &call.context.policy;
-    if policy.settings.exempt_networks.contain(client) {
-        return Ok(live);
+async fn draw(control: &Shared, call: &Asked, stream: &StreamId, seat: SeatId) -> Result<Drawn, Problem> {
+    match control.seats.find(stream, Some(seat), None).await {
+        Some(seat) => toll(call)(seat).map(|()| Drawn::OfSeat).map_err(too_often),
+        None => draw_address(call).map(|()| Drawn::OfAddress),
     }
-    let (drawn, whose) = match live {
-        Some(seat) => (policy.buckets.draw_seat(seat), "too many requests for this seat"),
-        None => (policy.buckets.draw_address(client), "too many requests from this address"),
-    };
-    drawn.map_err(|TooMany(wait)| Problem::new(Code::RateLimited, whose).retry(wait))?;
-    Ok(live)
 }
 
-/// Verifies a presented token, if it can matter: the seat is one that the store does not know (T5). Heartbeats of
+/// Draws on the bucket of whichever live entry the call turns out to name (S16).
+fn toll(call: &Asked) -> impl Fn(SeatId) -> Result<(), RetryAfter> {
+    let exempt = call.is_exempt();
+    move |seat| {
+        let drawn = if exempt { Ok(()) } else { call.context.policy.buckets.draw_seat(seat) };
+        drawn.map_err(|TooMany(wait)| RetryAfter(wait))
+    }
+}
+
+fn draw_address(call: &Asked) -> Result<(), Problem> {
+    if call.is_exempt() {
+        return Ok(());
+    }
+    call.context
+        .policy
+        .buckets
+        .draw_address(call.client())
+        .map_err(|TooMany(wait)| Problem::new(Code::RateLimited, "too many requests from this address").retry(wait))
+}
+
+fn too_often(retry: RetryAfter) -> Problem {
+    Problem::new(Code::RateLimited, "too many requests for this seat").retry(retry.0)
+}
+
+/// Verifies a presented token. Only where it can matter, for a seat that the store does not know (T5): heartbeats of
 /// live seats carry a token too, and a signature costs more than all the rest of the call.
-fn present(
-    control: &Shared,
-    stream: &StreamId,
-    seat: SeatId,
-    live: Option<SeatId>,
-    token: Option<&str>,
-) -> Option<Presented> {
-    if live.is_some() {
-        return None;
-    }
+pub(super) fn present(control: &Shared, stream: &StreamId, seat: SeatId, token: Option<&str>) -> Option<Presented> {
     control.tokens.proof(token?, stream, seat, control.outage.verify_at(unix_now()))
-}
-
-/// A nonce is kept as a hash, and a hash of its stream too: the same value elsewhere finds nothing.
-fn hash_nonce(stream: &StreamId, nonce: &str) -> NonceHash {
-    let mut hash = digest::Context::new(&digest::SHA256);
-    hash.update(stream.as_str().as_bytes());
-    hash.update(&[0]);
-    hash.update(nonce.as_bytes());
-    let mut short = [0; 16];
-    short.copy_from_slice(&hash.finish().as_ref()[..16]);
-    NonceHash(short)
 }
 
 fn seat_gone() -> Problem {

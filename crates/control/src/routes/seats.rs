@@ -47,7 +47,7 @@ async fn try_kick(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Re
     match answer {
         KickAnswer::Kicked { seat } => {
             let prefix = seat.map(|seat| seat.prefix());
-            info!(%stream, seat = prefix, request = call.context.id(), "viewer kicked");
+            info!(%stream, seat = prefix, request = %call.context.id, "viewer kicked");
             Ok(Kicked { seat: seat.map(|seat| seat.to_string()) })
         }
         KickAnswer::StreamNotFound => Err(no_stream()),

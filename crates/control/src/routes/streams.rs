@@ -51,7 +51,7 @@ async fn try_open(control: &Shared, call: &mut Asked) -> Result<Created, Problem
         }
     };
     let (cap, line) = (settings.viewer_cap, settings.queue_max);
-    info!(stream = %record.id, %tenant, viewer_cap = cap, queue_max = line, request = call.context.id(), "stream made");
+    info!(stream = %record.id, %tenant, viewer_cap = cap, queue_max = line, request = %call.context.id, "stream made");
     Ok(Created(answers::stream(record)))
 }
 
@@ -147,7 +147,7 @@ fn log_change(call: &Asked, stream: &StreamId, before: &StreamSettings, after: &
         queue_max = after.queue_max,
         queue_max_before = before.queue_max,
         public = after.public,
-        request = call.context.id(),
+        request = %call.context.id,
         "stream changed"
     );
 }
@@ -173,7 +173,7 @@ async fn try_end(control: &Shared, stream: &StreamPath, call: &mut Asked) -> Res
     let (tenant, stream) = owned(control, stream, call).await?;
     let ended = control.catalogue.end_stream(&tenant, &stream).await;
     let record = ended.map_err(|error| answers::unchanged(control, error))?;
-    info!(%stream, request = call.context.id(), "stream ended");
+    info!(%stream, request = %call.context.id, "stream ended");
     Ok(answers::stream(record))
 }
 
@@ -206,7 +206,7 @@ async fn try_delete(control: &Shared, stream: &StreamPath, call: &Asked) -> Resu
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let deleted = control.catalogue.delete_stream(&tenant, &stream).await;
     deleted.map_err(|error| answers::unchanged(control, error))?;
-    info!(%stream, request = call.context.id(), "stream deleted");
+    info!(%stream, request = %call.context.id, "stream deleted");
     Ok(())
 }
 

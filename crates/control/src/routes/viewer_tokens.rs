@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use tidegate_seats::Asker;
+use tidegate_store::Named;
 use tidegate_wire::Problem;
 use tidegate_wire::play::{Admission, AdmitRequest, NotYet, Seated, ViewerTokenRequest, parse_viewer_token};
 
-use super::play::{Named, PageAsk};
+use super::asking::Asking;
 use super::{Asked, Call, Route, StreamPath};
 use crate::control::Shared;
 
@@ -37,8 +38,10 @@ async fn try_viewer_tokens(control: &Shared, stream: &StreamPath, call: &mut Ask
     let mut request = parse_viewer_token(&call.body().await?)?;
     let viewer = request.viewer.take();
     let request = AdmitRequest::from(request);
-    let named = Named::by_ask(&request, &stream);
-    let live = control.seats.find(&stream, named.seat, named.nonce).await;
-    let ask = PageAsk { request, named, live, asker: Asker::Backend, viewer: viewer.as_deref() };
-    ask.answer(control, &stream).await
+    let ask = Asking::new(control, &stream, &request, Asker::Backend, viewer.as_deref());
+    let answer = match ask.as_named(control, &|_| Ok(())).await? {
+        Named::Answered(answer) => answer,
+        Named::TooOften(_) | Named::Nobody => ask.as_anybody(control).await?,
+    };
+    ask.told(control, answer).await
 }
