@@ -16,7 +16,11 @@ use crate::http::median;
 /// Identical calls at once.
 const CALLS: usize = 200;
 
-pub(crate) fn run(peers: &[Peer], origin: SocketAddr, folder: &Path, rounds: usize) -> anyhow::Result<()> {
+/// The last answer's time, against one call's.
+const BOUND: f64 = 1.1;
+
+/// Prints what became of them; says in which way ours is over its bounds.
+pub(crate) fn run(peers: &[Peer], origin: SocketAddr, folder: &Path, rounds: usize) -> anyhow::Result<Option<String>> {
     let direct = Target { address: origin, prefix: "" };
     let mut rows = vec![("direct", direct)];
     rows.extend(peers.iter().filter(|peer| peer.name == GATE).map(|peer| (peer.name, peer.target)));
@@ -30,17 +34,19 @@ pub(crate) fn run(peers: &[Peer], origin: SocketAddr, folder: &Path, rounds: usi
     }
     println!("\n{CALLS} identical GETs at once of an answer that takes {LATE:?}: medians of {rounds} rounds");
     println!("                        upstream calls    p50 ms    max ms");
+    let mut over = None;
     for (name, target) in rows {
         let seen = (0..rounds).map(|_| collapse(direct, target)).collect::<anyhow::Result<Vec<_>>>();
         let seen = seen.with_context(|| format!("collapsing through {name}"))?;
-        println!(
-            "{name:<22}  {:>14}  {:>8.1}  {:>8.1}",
-            median(seen.iter().map(|seen| seen.calls as f64).collect()),
-            median(seen.iter().map(|seen| millis(seen.p50)).collect()),
-            median(seen.iter().map(|seen| millis(seen.max)).collect()),
-        );
+        let calls = median(seen.iter().map(|seen| seen.calls as f64).collect());
+        let p50 = median(seen.iter().map(|seen| millis(seen.p50)).collect());
+        let max = median(seen.iter().map(|seen| millis(seen.max)).collect());
+        println!("{name:<22}  {calls:>14}  {p50:>8.1}  {max:>8.1}");
+        if name == GATE && (calls > 1.0 || max > BOUND * millis(LATE)) {
+            over = Some(format!("{CALLS} identical calls at {calls} upstream calls and {max:.1} ms"));
+        }
     }
-    Ok(())
+    Ok(over)
 }
 
 struct Seen {
