@@ -149,6 +149,23 @@ impl GateServer {
         Self { process, address }
     }
 
+    /// Asks it to stop, as a service manager does.
+    ///
+    /// # Panics
+    /// When the process cannot be signalled.
+    pub fn ask_to_stop(&self) {
+        let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+    }
+
+    /// Waits for its end, and says whether it ended well.
+    ///
+    /// # Panics
+    /// When it cannot be waited for.
+    pub fn ends_well(&mut self) -> bool {
+        self.process.wait().unwrap().success()
+    }
+
     /// The URL of a path: `url("/NAME/…")`.
     #[must_use]
     pub fn url(&self, path: &str) -> String {

@@ -9,4 +9,5 @@ mod clients;
 mod pace;
 mod sharing;
 mod stage;
+mod stopping;
 mod throttle;

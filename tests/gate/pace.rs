@@ -28,8 +28,10 @@ async fn g1_g2_a_thousand_queued_calls_of_ten_keys_start_spaced_bounded_and_in_t
 async fn g1_no_gap_is_under_the_interval_of_a_youtube_like_upstream() {
     let interval = Duration::from_millis(250);
     let log = run(interval).await;
-    let gap = log.min_gap().unwrap();
-    assert!(gap >= interval, "{gap:?}");
+    let mut gaps = log.gaps();
+    gaps.sort();
+    let short = gaps.iter().take_while(|gap| **gap < interval).count();
+    assert_eq!(short, 0, "of {} gaps; the shortest: {:?}", gaps.len(), &gaps[..8]);
 }
 
 /// What the upstream saw, with all but the exact gaps judged already.

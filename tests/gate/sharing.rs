@@ -1,6 +1,4 @@
-//! 200 identical calls at once are one upstream call (G5–G7).
-
-use std::time::Duration;
+//! 200 identical calls at once are one upstream call (G5–G7). How soon all are answered is `tidegate-bench proxy`'s to say.
 
 use tidegate_upstreams::{Answer, Fault, Rule, Script};
 
@@ -59,24 +57,4 @@ async fn g7_when_the_first_caller_hangs_up_the_others_get_the_one_call() {
         assert_eq!(call.await.unwrap().status, 200);
     }
     assert_eq!(stage.upstream.log().len(), 1);
-}
-
-#[tokio::test]
-#[ignore = "judges wall time: for a quiet machine"]
-async fn g5_all_answers_come_within_a_tenth_of_one_calls_time() {
-    let stage = Stage::with(Script { latency_ms: 200, ..Script::default() }, "").await;
-    // Connections first, so that the time is the call's and not their opening's.
-    let opened: Vec<_> = (0..CALLS).map(|n| stage.asking(stage.request("GET", &format!("/nobody/{n}")), "")).collect();
-    for call in opened {
-        call.await.unwrap();
-    }
-    let since = std::time::Instant::now();
-    let calls: Vec<_> = (0..CALLS).map(|_| stage.asking(stage.request("GET", "/api/x"), "")).collect();
-    for call in calls {
-        assert_eq!(call.await.unwrap().status, 200);
-    }
-    let took = since.elapsed();
-    println!("{CALLS} calls of 200 ms: {} upstream call, all answered after {took:?}", stage.upstream.log().len());
-    assert_eq!(stage.upstream.log().len(), 1);
-    assert!(took <= Duration::from_millis(220), "{took:?}");
 }
