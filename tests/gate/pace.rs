@@ -24,7 +24,7 @@ async fn g1_g2_a_thousand_queued_calls_of_ten_keys_start_spaced_bounded_and_in_t
 }
 
 #[tokio::test]
-#[ignore = "judges wall time, and takes four minutes: for a quiet machine"]
+#[ignore = "judges wall time, and takes four minutes: `./x bench pace` on a quiet machine"]
 async fn g1_no_gap_is_under_the_interval_of_a_youtube_like_upstream() {
     let interval = Duration::from_millis(250);
     let log = run(interval).await;

@@ -148,6 +148,8 @@ fn d1_a_crowd_lives_through_a_kill_and_a_restart() {
         thread::sleep(std::time::Duration::from_millis(20));
     }
     server.kill();
+    // It stays away until somebody has called in vain.
+    drop(TcpListener::bind(&address).unwrap().accept().unwrap());
     let _server = start();
     let output = crowd.wait_with_output().unwrap();
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
