@@ -98,9 +98,22 @@ fn each_lua_script_has_its_caller_beside_it() {
     }
 }
 
+#[test]
+fn o1_the_first_command_is_about_one_binary() {
+    let metadata = metadata();
+    let default: Vec<&Value> = metadata["workspace_default_members"].as_array().unwrap().iter().collect();
+    let packages = metadata["packages"].as_array().unwrap().iter().filter(|package| default.contains(&&package["id"]));
+    let targets = packages.flat_map(|package| package["targets"].as_array().unwrap());
+    let runs: Vec<&Value> = targets.filter(|target| target["kind"][0] == "bin").map(|target| &target["name"]).collect();
+    assert_eq!(runs, ["tidegate"], "cargo run would ask which one is meant");
+}
+
 fn members() -> Vec<Value> {
-    let metadata: Value = serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
-    metadata["packages"].as_array().unwrap().clone()
+    metadata()["packages"].as_array().unwrap().clone()
+}
+
+fn metadata() -> Value {
+    serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap()
 }
 
 fn cargo(words: &[&str]) -> String {
