@@ -6,6 +6,8 @@
 //!
 //! `tidegate-bench proxy PATH-OF-TIDEGATE` does the same for the gate's reverse proxy, beside a bare hyper proxy, nginx,
 //! HAProxy and Envoy, and adds open-loop latency and what becomes of identical calls.
+//!
+//! `tidegate-bench soak PATH-OF-TIDEGATE` keeps the gate at its full rate for ten minutes and holds its memory to a bound.
 
 mod cpu;
 mod drive;
@@ -27,6 +29,10 @@ fn main() -> ExitCode {
         ["proxy", tidegate, rounds] => {
             rounds.parse().map_err(anyhow::Error::from).and_then(|rounds| proxy::run(tidegate.as_ref(), rounds))
         }
+        ["soak", tidegate] => proxy::soak(tidegate.as_ref(), 600),
+        ["soak", tidegate, seconds] => {
+            seconds.parse().map_err(anyhow::Error::from).and_then(|seconds| proxy::soak(tidegate.as_ref(), seconds))
+        }
         ["floor", address] => floor::serve(address),
         ["pass", address, origin] => proxy::serve_floor(address, origin),
         ["origin", address] => proxy::serve_origin(address),
@@ -42,4 +48,5 @@ fn main() -> ExitCode {
 }
 
 const USAGE: &str = "usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | proxy PATH-OF-TIDEGATE [ROUNDS]
+       | soak PATH-OF-TIDEGATE [SECONDS]
        | floor ADDRESS | pass ADDRESS ORIGIN | origin ADDRESS";

@@ -7,6 +7,7 @@ mod floor;
 mod load;
 mod origin;
 mod peers;
+mod soak;
 mod wire;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use anyhow::{Context, bail, ensure};
 
 pub(crate) use floor::serve as serve_floor;
 pub(crate) use origin::serve as serve_origin;
+pub(crate) use soak::run as soak;
 
 use crate::cpu;
 use crate::http::median;

@@ -55,7 +55,7 @@ fn start_floor(origin: SocketAddr) -> anyhow::Result<Server> {
 }
 
 /// Our gate: the engine and its metrics on, no spacing, and no limit that the load would meet.
-fn start_gate(tidegate: &Path, origin: SocketAddr, folder: &Path) -> anyhow::Result<Server> {
+pub(crate) fn start_gate(tidegate: &Path, origin: SocketAddr, folder: &Path) -> anyhow::Result<Server> {
     let config = folder.join("gate.toml");
     let text = format!(
         "[upstreams.origin]\npreset = \"generic\"\nbase_url = \"http://{origin}\"\n\

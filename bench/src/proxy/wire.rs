@@ -30,9 +30,14 @@ impl Line {
         Ok(Self(stream, Reading::new()))
     }
 
+    /// Sends a request and waits for nothing.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> anyhow::Result<()> {
+        Ok(self.0.write_all(request).await?)
+    }
+
     /// Sends a request and reads its answer to the end.
     pub(crate) async fn call(&mut self, request: &[u8]) -> anyhow::Result<()> {
-        self.0.write_all(request).await?;
+        self.send(request).await?;
         loop {
             let count = self.0.read(self.1.space()).await?;
             if self.1.took(count)? {
