@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-bench", &[]),
     ("tidegate-tests", &[]),
     ("tidegate-upstreams", &[]),
+    ("tidegate-youtube", &[]),
 ];
 
 /// Crates that decide and never wait, open a socket or read a clock.
