@@ -104,7 +104,7 @@ impl Code {
             Self::RequestTimeout => row("request_timeout", 408, "The body did not come in time."),
             Self::TenantViewerCap => again("tenant_viewer_cap", 409, "The tenant's viewer cap is reached."),
             Self::TooManyPlaces => row("too_many_places", 409, "The deployment has no room for so many places."),
-            Self::SeatGone => row("seat_gone", 410, "The seat was given up."),
+            Self::SeatGone => row("seat_gone", 410, "There is no such seat: it was given up, or not taken yet."),
             Self::StreamEnded => row("stream_ended", 410, "The stream has ended."),
             Self::BodyTooLarge => row("body_too_large", 413, "The body is too large."),
             Self::RateLimited => again("rate_limited", 429, "Too many requests."),

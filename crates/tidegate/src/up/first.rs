@@ -42,11 +42,13 @@ pub(super) async fn open_the_door(given: Option<&SecretKey>, store: &Embedded, o
     }
 }
 
-/// Makes the stream of `--demo`, unless there is one.
-pub(super) async fn make_demo(store: &Embedded) -> Outcome<()> {
+/// Makes the stream of `--demo`, unless there is one; answers its settings, which an earlier visitor may have changed.
+pub(super) async fn make_demo(store: &Embedded) -> Outcome<StreamSettings> {
     let id = StreamId::parse(DEMO).expect("four small letters");
-    if store.tenant_of(&id).await.is_some() {
-        return Ok(());
+    if let Some(tenant) = store.tenant_of(&id).await
+        && let Some(stream) = store.stream(&tenant, &id).await
+    {
+        return Ok(stream.settings);
     }
     let settings = StreamSettings {
         name: "Demo".to_owned(),
@@ -57,8 +59,8 @@ pub(super) async fn make_demo(store: &Embedded) -> Outcome<()> {
         estimate: false,
     };
     let tenant = home(store).await?;
-    store.open_stream(&tenant, &id, settings).await.or_say(|| format!("cannot make the stream {DEMO}"))?;
-    Ok(())
+    store.open_stream(&tenant, &id, settings.clone()).await.or_say(|| format!("cannot make the stream {DEMO}"))?;
+    Ok(settings)
 }
 
 /// Says what runs where, and what to do next.
@@ -70,7 +72,8 @@ pub(super) struct Greeting<'a> {
     pub(super) gate: Option<&'a gate::Door>,
     pub(super) upstreams: &'a Upstreams,
     pub(super) door: Door,
-    pub(super) demo: bool,
+    /// The demo's stream, if it is there.
+    pub(super) demo: Option<StreamSettings>,
 }
 
 impl Greeting<'_> {
@@ -92,8 +95,8 @@ impl Greeting<'_> {
             )),
             Door::AsBefore => {}
         }
-        if self.demo {
-            self.print_demo();
+        if let Some(demo) = &self.demo {
+            self.print_demo(demo);
         }
     }
 
@@ -109,17 +112,20 @@ Next, make a stream:
 
 export TIDEGATE_KEY={key}
 curl {url}/v1/streams -H \"Authorization: Bearer $TIDEGATE_KEY\" \
-             -d '{{\"name\":\"launch\",\"viewer_cap\":500,\"queue_max\":1000}}'"
+             -d '{{\"name\":\"launch\",\"viewer_cap\":500,\"queue_max\":1000}}'
+
+The answer's id names it in every other call: {url}/v1/play/ID/admit"
         ));
     }
 
-    fn print_demo(&self) {
-        let url = self.url();
+    fn print_demo(&self, demo: &StreamSettings) {
+        let (url, seats) = (self.url(), demo.viewer_cap);
+        let (seats_in_words, places) = (counted(seats, "seat"), counted(demo.queue_max, "place"));
         say(format_args!(
             "
-The stream {DEMO} has 2 seats and 1 place in line. Ask for a seat as four pages would:
+The stream {DEMO} has {seats_in_words} and {places} in line. Ask for a seat as several pages would:
 
-curl -X POST {url}/v1/play/{DEMO}/admit   # two are in, the third waits, the fourth finds it full
+curl -X POST {url}/v1/play/{DEMO}/admit   # whoever finds no seat waits, and is full when the line is
 
 A page keeps its seat, or leaves it to the next in line, with the seat id from its answer:
 
@@ -128,13 +134,17 @@ curl {url}/v1/play/{DEMO}/leave -d '{{\"seat\":\"SEAT\"}}'
 
 Or let 20 pages do all that, and see whether anybody is wronged:
 
-tidegate load --server {url} --stream {DEMO} --viewers 20 --seconds 60 --cap 2"
+tidegate load --server {url} --stream {DEMO} --viewers 20 --seconds 60 --cap {seats}"
         ));
     }
 
     fn url(&self) -> String {
         self.address.map_or_else(|| "http://ADDR:PORT".to_owned(), |address| format!("http://{address}"))
     }
+}
+
+fn counted(number: u32, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A key given to a later start opens the door too; the ones there are go on, so that a restart locks nobody out.

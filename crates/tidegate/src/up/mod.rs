@@ -99,16 +99,14 @@ async fn run_with(
     let office = Arc::new(office);
     let socket = Socket::open(&config.store.data)?;
     let door = first::open_the_door(up.key.as_ref(), store, &office).await?;
-    if up.demo {
-        first::make_demo(store).await?;
-    }
+    let demo = if up.demo { Some(first::make_demo(store).await?) } else { None };
     Greeting {
         data: &config.store.data,
         address: listen::address(listener.as_ref())?,
         gate: gate_door.as_ref(),
         upstreams: &config.upstreams,
         door,
-        demo: up.demo,
+        demo,
     }
     .print();
 
