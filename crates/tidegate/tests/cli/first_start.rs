@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use tempfile::tempdir;
 
-use crate::http::{get, post};
+use crate::http::{call, get, post};
 use crate::program::{KEY, Server, complaint, run, text};
 
 #[test]
@@ -110,9 +110,15 @@ fn o1_the_demo_is_the_worked_example() {
     let states: Vec<_> = (0..4).map(|_| post(server.address, "/v1/play/demo/admit", "{}").1["state"].clone()).collect();
     assert_eq!(states, ["in", "in", "wait", "full"]);
     server.stop();
-    // A second start with the demo finds it there.
+    // A second start with the demo finds it there, and so does a third what became of its caps.
     let server = Server::start(dir.path(), &["--demo"]);
     assert_eq!(get(server.address, "/v1/streams/demo/stats", KEY).1["viewers"]["seats"], 2);
+    let (status, _) = call(server.address, "PATCH", "/v1/streams/demo", Some(KEY), r#"{"viewer_cap":3,"queue_max":4}"#);
+    assert_eq!(status, 200);
+    server.stop();
+    let mut server = Server::start(dir.path(), &["--demo"]);
+    server.line_with("The stream demo has 3 seats and 4 places in line.");
+    server.line_with("--viewers 20 --seconds 60 --cap 3");
 }
 
 #[test]
