@@ -14,12 +14,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-token", &[]),
     ("tidegate-wire", &["tidegate-seats"]),
     ("tidegate-store", &["tidegate-seats", "tidegate-gate"]),
-    ("tidegate-control", &["tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"]),
+    ("tidegate-control", &["tidegate-chat", "tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"]),
     ("tidegate-upstream", &["tidegate-gate", "tidegate-store"]),
     ("tidegate-chat", &["tidegate-upstream"]),
     (
         "tidegate",
         &[
+            "tidegate-chat",
             "tidegate-control",
             "tidegate-gate",
             "tidegate-seats",

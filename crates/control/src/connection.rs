@@ -8,14 +8,16 @@
 //!  closed                closed                408
 //! ```
 //!
+//! A stream of events leaves this: it is handed over ([`crate::takeover`]), and ends by its own rules.
+//!
 //! A write that makes no progress for `write_timeout` closes it in any state. The states are written by the
 //! connection's own task and read by the server's one regular sweep: hyper's own timer is set and cancelled for each
 //! request, which a waiting ask would feel, and it knows neither idle connections nor slow readers.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::ControlSettings;
+use crate::takeover::Takeover;
 
 /// The server's clock as its connections read it: advanced by the sweep, in milliseconds, never 0.
 #[derive(Default)]
@@ -49,6 +52,8 @@ enum Phase {
     Idle,
     Head,
     Busy,
+    /// It is handed over, or about to be.
+    Streaming,
 }
 
 /// What took too long.
@@ -69,6 +74,8 @@ pub(crate) struct Watch {
     since: AtomicU64,
     /// Since when no byte could be written; 0 while they can.
     blocked: AtomicU64,
+    /// What the connection is handed over to, until it is.
+    takeover: Mutex<Option<Box<Takeover>>>,
 }
 
 impl Watch {
@@ -79,6 +86,7 @@ impl Watch {
             phase: AtomicU8::new(Phase::Idle as u8),
             since: AtomicU64::new(since),
             blocked: AtomicU64::new(0),
+            takeover: Mutex::default(),
         }
     }
 
@@ -93,6 +101,20 @@ impl Watch {
         self.phase.store(Phase::Idle as u8, Ordering::Relaxed);
     }
 
+    /// The answer is not HTTP's to write.
+    pub(crate) fn hand_over(&self, takeover: Takeover) {
+        *self.takeover.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(takeover));
+        self.phase.store(Phase::Streaming as u8, Ordering::Relaxed);
+    }
+
+    /// What to hand the connection over to. Not before the answers ahead of it are out: HTTP's own buffers are lost.
+    pub(crate) fn take_over(&self) -> Option<Box<Takeover>> {
+        if self.phase() != Phase::Streaming || self.blocked.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        self.takeover.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// What took too long, if anything did.
     pub(crate) fn overdue(&self, settings: &ControlSettings) -> Option<Overdue> {
         let now = self.ticks.now();
@@ -105,7 +127,7 @@ impl Watch {
         match self.phase() {
             Phase::Idle => longer(since, settings.idle_timeout()).then_some(Overdue::Idle),
             Phase::Head => longer(since, settings.header_timeout()).then_some(Overdue::Header),
-            Phase::Busy => None,
+            Phase::Busy | Phase::Streaming => None,
         }
     }
 
@@ -114,10 +136,16 @@ impl Watch {
         self.phase() == Phase::Idle && self.blocked.load(Ordering::Relaxed) == 0
     }
 
+    /// Whether it is a stream of events, which has no end of its own to wait for.
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.phase() == Phase::Streaming
+    }
+
     fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Relaxed) {
             n if n == Phase::Idle as u8 => Phase::Idle,
             n if n == Phase::Head as u8 => Phase::Head,
+            n if n == Phase::Streaming as u8 => Phase::Streaming,
             _ => Phase::Busy,
         }
     }

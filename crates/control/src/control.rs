@@ -1,12 +1,13 @@
 //! The control: what its routes share, and its life from start to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Router;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tidegate_chat::Rooms;
 use tidegate_store::{Catalogue, Seats, StoreAway};
 use tidegate_wire::Problem;
 use tokio::net::TcpListener;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) outage: Outage,
     pub(crate) departures: Departures,
     pub(crate) description: Bytes,
+    /// The rooms of live chats, where there are any.
+    pub(crate) rooms: OnceLock<Rooms>,
     /// Held while a stream's settings are read, merged and written.
     pub(crate) changes: tokio::sync::Mutex<()>,
     policy: RwLock<Arc<Policy>>,
@@ -70,6 +73,7 @@ impl Control {
             outage: Outage::default(),
             departures: Departures::default(),
             description: openapi::written(routes::all().into_openapi()),
+            rooms: OnceLock::new(),
             changes: tokio::sync::Mutex::new(()),
             policy: RwLock::new(Arc::new(Policy::new(settings, None))),
             stopping: AtomicBool::new(false),
@@ -97,6 +101,11 @@ impl Control {
     /// The same with a router that holds [`Control::router`] and others' routes.
     pub async fn serve_router(&self, router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
         server::serve(Arc::clone(&self.shared), router, listener, stop).await;
+    }
+
+    /// Opens the rooms of live chats to the chat's routes. The first rooms stay.
+    pub fn open_rooms(&self, rooms: Rooms) {
+        self.shared.rooms.get_or_init(|| rooms);
     }
 
     /// Puts other settings in force; requests and connections under way keep what they began with.

@@ -26,6 +26,14 @@ impl Origins {
         Self::Listed(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect())
     }
 
+    /// Whether a request comes from a page that may call, or from no page of another origin.
+    pub(crate) fn allow(&self, request: &HeaderMap) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed(origins) => request.get(ORIGIN).is_none_or(|origin| origins.contains(origin)),
+        }
+    }
+
     /// What the answer to a request says to the page's browser.
     pub(crate) fn opening(&self, request: &HeaderMap) -> Opening {
         match self {
@@ -60,7 +68,7 @@ impl Opening {
 
 /// Routes that pages of other origins call.
 pub(crate) fn is_open(path: &str) -> bool {
-    path.starts_with("/v1/play/") || path.starts_with("/v1/chat/")
+    path.starts_with("/v1/play/") || path.starts_with("/v1/chat/") || path == "/v1/chat"
 }
 
 /// Answers the question that a browser sends before a call from another origin.

@@ -1,6 +1,7 @@
 //! What stands before every route: the request's id, headers for browsers, the trace.
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use axum::body::Body;
 use axum::response::Response;
 use axum::routing::future::RouteFuture;
 use http::header::CONNECTION;
-use http::{HeaderValue, Request};
+use http::{HeaderValue, Method, Request};
 use hyper::body::Incoming;
 use tower::Service;
 use tracing::{Instrument, Level, debug_span};
@@ -22,6 +23,7 @@ use crate::control::Shared;
 use crate::cors;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::routes::{Asked, Call, Context, PageCall};
+use crate::takeover::Takeover;
 
 /// The routes of one server, and what every answer of it carries.
 pub(crate) struct Front {
@@ -45,6 +47,7 @@ impl Front {
         let policy = self.control.policy();
         let id = RequestId::of(request.headers());
         let opening = cors::is_open(request.uri().path()).then(|| policy.origins.opening(request.headers()));
+        let wants_body = request.method() != Method::HEAD;
         let answered = self.route(Context { peer, started: Instant::now(), id: id.clone(), policy }, request);
         let front = Arc::clone(self);
         async move {
@@ -57,6 +60,12 @@ impl Front {
             }
             if front.draining.load(Ordering::Relaxed) {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            if let Some(takeover) = Takeover::of(&mut response)
+                && wants_body
+            {
+                watch.hand_over(takeover);
+                return pending().await;
             }
             Ok(until_sent(response, &watch))
         }

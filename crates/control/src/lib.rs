@@ -32,6 +32,7 @@ mod connection;
 mod front;
 mod request_id;
 mod server;
+mod takeover;
 
 pub mod addresses;
 pub mod auth;

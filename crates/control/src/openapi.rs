@@ -27,6 +27,7 @@ use crate::routes::Route;
         (name = "seats", description = "A tenant's calls about viewers; unknown fields are refused"),
         (name = "streams", description = "A tenant's streams; unknown fields are refused"),
         (name = "tenant", description = "A tenant's account"),
+        (name = "chat", description = "Live chats: one room for each, any number of viewers"),
         (name = "keys", description = "Verifying tokens"),
         (name = "operations", description = "Running the process"),
     ),

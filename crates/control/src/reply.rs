@@ -47,7 +47,19 @@ pub(crate) fn write_problem(problem: &Problem) -> Response {
         | Code::StreamEnded
         | Code::RateLimited
         | Code::StoreUnavailable
-        | Code::NotReady => {}
+        | Code::NotReady
+        | Code::OriginNotAllowed
+        | Code::ChatOff
+        | Code::RoomNotFound
+        | Code::VideoNotFound
+        | Code::ChatDisabled
+        | Code::NotLive
+        | Code::MembersOnly
+        | Code::NotPublic
+        | Code::Ended
+        | Code::UpstreamError
+        | Code::GateQueueFull
+        | Code::TooManyRooms => {}
     }
     response
 }

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -26,6 +28,7 @@ use crate::control::{Policy, Shared, TICK};
 use crate::front::Front;
 use crate::metrics::ConnectionSeries;
 use crate::settings::HEADERS_MAX_BYTES;
+use crate::takeover::Takeover;
 
 /// Serves until `stop` is ready, then ends gracefully (O9).
 pub(crate) async fn serve(control: Arc<Shared>, router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
@@ -100,18 +103,36 @@ fn begin(front: &Arc<Front>, connections: &Arc<Connections>, socket: TcpStream, 
     let (served, abort) = abortable(converse(Arc::clone(front), socket, watch, peer));
     place.set_abort(abort);
     tokio::spawn(async move {
-        let _ended_or_aborted = served.await;
+        if let Ok(Some((takeover, socket))) = served.await {
+            stream(*takeover, socket, place);
+        }
+    });
+}
+
+/// Goes on with a stream of events. In a task of its own: that of the conversation is as large as all that HTTP needs.
+fn stream(takeover: Takeover, socket: TcpStream, place: Place) {
+    let (streamed, abort) = abortable(takeover.run(socket));
+    place.set_abort(abort);
+    tokio::spawn(async move {
+        let _ended_or_aborted = streamed.await;
         drop(place);
     });
 }
 
-async fn converse(front: Arc<Front>, socket: TcpStream, watch: Arc<Watch>, peer: IpAddr) {
+/// Answers requests until the connection ends or is handed over.
+async fn converse(
+    front: Arc<Front>,
+    socket: TcpStream,
+    watch: Arc<Watch>,
+    peer: IpAddr,
+) -> Option<(Box<Takeover>, TcpStream)> {
+    let watched = Arc::clone(&watch);
     let io = TokioIo::new(Watched { socket, watch: Arc::clone(&watch) });
     let service = service_fn(move |request| {
         watch.busy();
         front.answer(peer, request, Arc::clone(&watch))
     });
-    let conversation = http1::Builder::new()
+    let mut conversation = http1::Builder::new()
         // The sweep does this for less, see `connection`.
         .header_read_timeout(None)
         // An answer is small: copying it behind its head costs less than a gathering write.
@@ -119,8 +140,16 @@ async fn converse(front: Arc<Front>, socket: TcpStream, watch: Arc<Watch>, peer:
         .max_header_size(HEADERS_MAX_BYTES)
         .max_buf_size(2 * HEADERS_MAX_BYTES)
         .serve_connection(io, service);
-    if let Err(error) = conversation.await {
-        debug!(%peer, %error, "a connection ended in the middle");
+    let takeover = poll_fn(|cx| match Pin::new(&mut conversation).poll(cx) {
+        Poll::Pending => watched.take_over().map_or(Poll::Pending, |takeover| Poll::Ready(Ok(Some(takeover)))),
+        Poll::Ready(ended) => Poll::Ready(ended.map(|()| None)),
+    });
+    match takeover.await {
+        Ok(takeover) => Some((takeover?, conversation.into_parts().io.into_inner().socket)),
+        Err(error) => {
+            debug!(%peer, %error, "a connection ended in the middle");
+            None
+        }
     }
 }
 
@@ -185,11 +214,11 @@ impl Connections {
         Some((Place { connections: Arc::clone(this), number }, watch))
     }
 
-    /// Ends what took too long; while draining also what waits for nothing.
+    /// Ends what took too long; while draining also what waits for nothing, and streams, whose readers come back.
     fn sweep(&self, settings: &ControlSettings, draining: bool) {
         for entry in self.open().by_number.values_mut() {
             let overdue = entry.watch.overdue(settings);
-            if overdue.is_none() && !(draining && entry.watch.is_idle()) {
+            if overdue.is_none() && !(draining && (entry.watch.is_idle() || entry.watch.is_streaming())) {
                 continue;
             }
             // Taken, so that one that is ending is not counted again.

@@ -22,10 +22,18 @@ pub enum Code {
     Kicked,
     /// Seats of this stream come from the tenant's backend (S17).
     ServerAdmission,
+    /// A page of an origin that the settings do not list (C10).
+    OriginNotAllowed,
     /// No such route.
     NotFound,
     /// No such stream, or another tenant's.
     StreamNotFound,
+    /// No live chats are read here.
+    ChatOff,
+    /// No such room runs (C10).
+    RoomNotFound,
+    /// No such video (C4).
+    VideoNotFound,
     /// The route has no such method.
     MethodNotAllowed,
     /// The body did not come in time.
@@ -34,6 +42,16 @@ pub enum Code {
     TenantViewerCap,
     /// The deployment's seats and places are all reserved (S14).
     TooManyPlaces,
+    /// The stream has no chat (C4).
+    ChatDisabled,
+    /// No stream that is on (C4).
+    NotLive,
+    /// For members only (C4).
+    MembersOnly,
+    /// Private, or for signed-in visitors (C4).
+    NotPublic,
+    /// The live chat is over; replays are not read (C13).
+    Ended,
     /// The seat is gone (S18).
     SeatGone,
     /// The stream has ended (S25).
@@ -42,10 +60,16 @@ pub enum Code {
     BodyTooLarge,
     /// Too many calls from an address or for a seat (S16).
     RateLimited,
+    /// The chat's upstream cannot be reached, or answers what cannot be read (C4).
+    UpstreamError,
     /// The store can not be written now (D2).
     StoreUnavailable,
     /// The process is starting or stopping (O9).
     NotReady,
+    /// As many calls as may wait at the gate already do (C4).
+    GateQueueFull,
+    /// As many rooms as are allowed (C10).
+    TooManyRooms,
 }
 
 /// One row of the table.
@@ -67,7 +91,7 @@ const fn again(code: &'static str, status: u16, title: &'static str) -> Row {
 
 impl Code {
     /// Every code, in the table's order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 31] = [
         Self::BadRequest,
         Self::UnknownField,
         Self::BadNonce,
@@ -75,18 +99,30 @@ impl Code {
         Self::SpendCapReached,
         Self::Kicked,
         Self::ServerAdmission,
+        Self::OriginNotAllowed,
         Self::NotFound,
         Self::StreamNotFound,
+        Self::ChatOff,
+        Self::RoomNotFound,
+        Self::VideoNotFound,
         Self::MethodNotAllowed,
         Self::RequestTimeout,
         Self::TenantViewerCap,
         Self::TooManyPlaces,
+        Self::ChatDisabled,
+        Self::NotLive,
+        Self::MembersOnly,
+        Self::NotPublic,
+        Self::Ended,
         Self::SeatGone,
         Self::StreamEnded,
         Self::BodyTooLarge,
         Self::RateLimited,
+        Self::UpstreamError,
         Self::StoreUnavailable,
         Self::NotReady,
+        Self::GateQueueFull,
+        Self::TooManyRooms,
     ];
 
     const fn row(self) -> Row {
@@ -98,18 +134,30 @@ impl Code {
             Self::SpendCapReached => row("spend_cap_reached", 402, "The tenant's spend cap is reached."),
             Self::Kicked => again("kicked", 403, "This viewer was removed from the stream."),
             Self::ServerAdmission => row("server_admission", 403, "Seats of this stream come from its own server."),
+            Self::OriginNotAllowed => row("origin_not_allowed", 403, "Pages of this origin may not open a room."),
             Self::NotFound => row("not_found", 404, "There is no such route."),
             Self::StreamNotFound => row("stream_not_found", 404, "There is no such stream."),
+            Self::ChatOff => row("chat_off", 404, "This server reads no live chats."),
+            Self::RoomNotFound => row("room_not_found", 404, "There is no such room now."),
+            Self::VideoNotFound => row("video_not_found", 404, "There is no such video."),
             Self::MethodNotAllowed => row("method_not_allowed", 405, "The route does not take this method."),
             Self::RequestTimeout => row("request_timeout", 408, "The body did not come in time."),
             Self::TenantViewerCap => again("tenant_viewer_cap", 409, "The tenant's viewer cap is reached."),
             Self::TooManyPlaces => row("too_many_places", 409, "The deployment has no room for so many places."),
+            Self::ChatDisabled => row("chat_disabled", 409, "The stream's chat is switched off."),
+            Self::NotLive => row("not_live", 409, "This is no live stream now."),
+            Self::MembersOnly => row("members_only", 409, "The stream is for members only."),
+            Self::NotPublic => row("not_public", 409, "The video is not open to everybody."),
+            Self::Ended => row("ended", 409, "The live chat is over."),
             Self::SeatGone => row("seat_gone", 410, "There is no such seat: it was given up, or not taken yet."),
             Self::StreamEnded => row("stream_ended", 410, "The stream has ended."),
             Self::BodyTooLarge => row("body_too_large", 413, "The body is too large."),
             Self::RateLimited => again("rate_limited", 429, "Too many requests."),
+            Self::UpstreamError => row("upstream_error", 502, "The upstream cannot be reached or read."),
             Self::StoreUnavailable => again("store_unavailable", 503, "The store cannot be written now."),
             Self::NotReady => again("not_ready", 503, "This process takes no requests now."),
+            Self::GateQueueFull => again("gate_queue_full", 503, "Too many calls to the upstream wait."),
+            Self::TooManyRooms => again("too_many_rooms", 503, "There are as many rooms as are allowed."),
         }
     }
 

@@ -99,6 +99,11 @@ impl Asked {
         StreamPath::of(&self.uri)
     }
 
+    /// The path, as it was sent.
+    pub(crate) fn path(&self) -> &str {
+        self.uri.path()
+    }
+
     /// The part of the URL after `?`.
     pub(crate) fn query(&self) -> &str {
         self.uri.query().unwrap_or_default()

@@ -2,6 +2,7 @@
 
 mod asking;
 mod call;
+mod chat;
 mod health;
 mod ingest;
 mod page;
@@ -46,6 +47,9 @@ pub(crate) enum Route {
     Stats,
     Seats,
     Tenant,
+    ChatEvents,
+    Rooms,
+    Room,
     Jwks,
     Description,
     Health,
@@ -63,7 +67,7 @@ const KEY: &[Code] = &[Code::Unauthorized];
 
 impl Route {
     /// Every route, in the order of the enum.
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 26] = [
         Self::Admit,
         Self::Token,
         Self::Heartbeat,
@@ -81,6 +85,9 @@ impl Route {
         Self::Stats,
         Self::Seats,
         Self::Tenant,
+        Self::ChatEvents,
+        Self::Rooms,
+        Self::Room,
         Self::Jwks,
         Self::Description,
         Self::Health,
@@ -109,6 +116,9 @@ impl Route {
             Self::Stats => "stats",
             Self::Seats => "list_seats",
             Self::Tenant => "tenant",
+            Self::ChatEvents => "chat_events",
+            Self::Rooms => "list_rooms",
+            Self::Room => "get_room",
             Self::Jwks => "jwks",
             Self::Description => "openapi",
             Self::Health => "healthz",
@@ -122,8 +132,10 @@ impl Route {
     #[rustfmt::skip]
     pub(crate) const fn refusals(self) -> &'static [&'static [Code]] {
         use Code::{
-            BadNonce, Kicked, MethodNotAllowed, NotFound, NotReady, RateLimited, SeatGone, ServerAdmission,
-            SpendCapReached, StoreUnavailable, StreamEnded, StreamNotFound, TenantViewerCap, TooManyPlaces, UnknownField,
+            BadNonce, ChatDisabled, ChatOff, Ended, GateQueueFull, Kicked, MembersOnly, MethodNotAllowed, NotFound, NotLive,
+            NotPublic, NotReady, OriginNotAllowed, RateLimited, RoomNotFound, SeatGone, ServerAdmission, SpendCapReached,
+            StoreUnavailable, StreamEnded, StreamNotFound, TenantViewerCap, TooManyPlaces, TooManyRooms, UnknownField,
+            UpstreamError, VideoNotFound,
         };
         match self {
             Self::Admit => &[BODY, &[RateLimited, StreamNotFound, StreamEnded, StoreUnavailable, BadNonce, ServerAdmission, Kicked, TenantViewerCap, SpendCapReached]],
@@ -139,6 +151,9 @@ impl Route {
             Self::IngestToken => &[BODY, KEY, &[UnknownField, StreamNotFound, StreamEnded, StoreUnavailable]],
             Self::Heartbeats => &[BODY, KEY, &[UnknownField, StreamNotFound]],
             Self::Streams | Self::Tenant => &[KEY],
+            Self::ChatEvents => &[&[Code::BadRequest, ChatOff, OriginNotAllowed, VideoNotFound, ChatDisabled, NotLive, MembersOnly, NotPublic, Ended, RateLimited, UpstreamError, GateQueueFull, TooManyRooms]],
+            Self::Rooms => &[&[ChatOff]],
+            Self::Room => &[&[Code::BadRequest, ChatOff, RoomNotFound]],
             Self::Ready => &[&[NotReady, StoreUnavailable]],
             Self::Jwks | Self::Description | Self::Health | Self::Metrics => &[],
             Self::Other => &[&[NotFound, MethodNotAllowed]],
@@ -170,6 +185,9 @@ impl Route {
             | Self::Stats
             | Self::Seats
             | Self::Tenant
+            | Self::ChatEvents
+            | Self::Rooms
+            | Self::Room
             | Self::Jwks
             | Self::Description
             | Self::Health
@@ -197,6 +215,9 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Shared>> {
         .routes(routes!(seats::stats))
         .routes(routes!(seats::list_seats))
         .routes(routes!(tenant::tenant))
+        .routes(routes!(chat::chat_events))
+        .routes(routes!(chat::list_rooms))
+        .routes(routes!(chat::get_room))
         .routes(routes!(tenant::jwks))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

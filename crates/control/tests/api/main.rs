@@ -4,6 +4,7 @@
 mod addresses;
 mod away;
 mod bad_input;
+mod chat;
 mod heartbeats;
 mod nonces;
 mod openapi;

@@ -1,0 +1,166 @@
+//! Live chats: a viewer's stream of events, and the rooms there are (C1, C4, C8, C10).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Response;
+use percent_encoding::percent_decode_str;
+use serde::Serialize;
+use tidegate_chat::event::StreamState;
+use tidegate_chat::room::{Ending, Start};
+use tidegate_chat::youtube::{Name, View};
+use tidegate_chat::{Listed, Refused, Rooms, Viewer};
+use tidegate_wire::{Code, Problem, Reply};
+
+use super::{Asked, Call, Route};
+use crate::control::Shared;
+use crate::takeover;
+
+/// Read a live chat as it goes (SSE).
+///
+/// One room for each video and view, whatever name it is asked by. `Last-Event-ID` goes on behind that event.
+#[utoipa::path(
+    get,
+    path = "/v1/chat/{name}/events",
+    tag = "chat",
+    params(
+        ("name" = String, Path, description = "A video id, an `@handle`, a channel id, or an address of one, percent-encoded"),
+        ("view" = Option<String>, Query, description = "`all` (the default) or `top`"),
+        ("last-event-id" = Option<String>, Header, description = "The `id` of the last event that was read"),
+    ),
+    responses((status = 200, description = "Events until the chat is over", body = String, content_type = "text/event-stream"))
+)]
+pub(crate) async fn chat_events(State(control): State<Arc<Shared>>, call: Call) -> Response {
+    match enter(&control, &call).await {
+        Ok(viewer) => {
+            call.count(&control, Route::ChatEvents, "ok");
+            takeover::response(viewer)
+        }
+        Err(problem) => call.refuse(&control, Route::ChatEvents, &problem),
+    }
+}
+
+async fn enter(control: &Shared, call: &Asked) -> Result<Viewer, Problem> {
+    let rooms = rooms(control)?;
+    if !call.context.policy.origins.allow(&call.headers) {
+        return Err(Problem::new(Code::OriginNotAllowed, "`control.cors_origins` lists those that may"));
+    }
+    let (name, view) = (name(call)?, view(call)?);
+    let last = call.headers.get("last-event-id").map(|id| id.to_str().unwrap_or("?"));
+    rooms.enter(&name, view, Start::of_header(last)).await.map_err(refused)
+}
+
+/// List the rooms there are.
+#[utoipa::path(
+    get,
+    path = "/v1/chat",
+    tag = "chat",
+    responses((status = 200, description = "`rooms`, each as its own route tells it", body = Object))
+)]
+pub(crate) async fn list_rooms(State(control): State<Arc<Shared>>, call: Call) -> Response {
+    let outcome = rooms(&control).map(|rooms| RoomList { rooms: rooms.list() });
+    call.answer(&control, Route::Rooms, outcome)
+}
+
+/// Read how a room is: its interval, its viewers, its last error, a rate limit.
+#[utoipa::path(
+    get,
+    path = "/v1/chat/{name}",
+    tag = "chat",
+    params(
+        ("name" = String, Path, description = "A video id, or an address of one, percent-encoded"),
+        ("view" = Option<String>, Query, description = "`all` (the default) or `top`"),
+    ),
+    responses((status = 200, description = "The room", body = Object))
+)]
+pub(crate) async fn get_room(State(control): State<Arc<Shared>>, call: Call) -> Response {
+    let outcome = find(&control, &call);
+    call.answer(&control, Route::Room, outcome)
+}
+
+fn find(control: &Shared, call: &Asked) -> Result<RoomTold, Problem> {
+    let rooms = rooms(control)?;
+    let view = view(call)?;
+    match name(call)? {
+        Name::Video(video) => rooms.find(&video, view).map(RoomTold).ok_or_else(no_room),
+        // Which video that is now would have to be asked.
+        Name::Channel(_) => {
+            Err(Problem::new(Code::BadRequest, "a room is told by its video; `GET /v1/chat` lists those there are"))
+        }
+    }
+}
+
+fn no_room() -> Problem {
+    Problem::new(Code::RoomNotFound, "nobody reads this chat; its `/events` starts a room")
+}
+
+fn rooms(control: &Shared) -> Result<&Rooms, Problem> {
+    let off = || Problem::new(Code::ChatOff, "chats need an upstream youtube: write `[upstreams.youtube]` and restart");
+    control.rooms.get().ok_or_else(off)
+}
+
+/// The `{name}` of `/v1/chat/{name}` and `/v1/chat/{name}/events`.
+fn name(call: &Asked) -> Result<Name, Problem> {
+    let rest = call.path().strip_prefix("/v1/chat/").unwrap_or_default();
+    let name = percent_decode_str(rest.split('/').next().unwrap_or_default()).decode_utf8_lossy();
+    Name::parse(&name).map_err(|bad| Problem::new(Code::BadRequest, bad.to_string()))
+}
+
+fn view(call: &Asked) -> Result<View, Problem> {
+    match call.query().split('&').find_map(|pair| pair.strip_prefix("view=")) {
+        None | Some("all") => Ok(View::All),
+        Some("top") => Ok(View::Top),
+        Some(_) => Err(Problem::of_field(Code::BadRequest, "view", "write top or all")),
+    }
+}
+
+/// C4: before the stream opens, an error is a status with a code.
+fn refused(refused: Refused) -> Problem {
+    let detail = refused.to_string();
+    match refused {
+        Refused::Room(Ending::RateLimited(left)) => Problem::new(Code::RateLimited, detail).retry(left),
+        Refused::Room(Ending::Over) => Problem::new(Code::Ended, detail),
+        Refused::Room(Ending::Closed(state)) => Problem::new(of_state(state), detail),
+        Refused::Room(Ending::Gone(_)) => Problem::new(Code::VideoNotFound, detail),
+        Refused::Room(Ending::Upstream(_)) => Problem::new(Code::UpstreamError, detail),
+        Refused::NothingOn => Problem::new(Code::NotLive, detail),
+        Refused::Busy(wait) => Problem::new(Code::GateQueueFull, detail).retry(wait),
+        Refused::TooManyRooms => Problem::new(Code::TooManyRooms, detail).retry(ROOM_RETRY),
+    }
+}
+
+fn of_state(state: StreamState) -> Code {
+    match state {
+        StreamState::Live | StreamState::Upcoming | StreamState::ChatDisabled => Code::ChatDisabled,
+        StreamState::Ended => Code::Ended,
+        StreamState::NotAStream => Code::NotLive,
+        StreamState::MembersOnly => Code::MembersOnly,
+        StreamState::Private | StreamState::AgeRestricted | StreamState::SignInRequired => Code::NotPublic,
+        StreamState::Unavailable => Code::VideoNotFound,
+    }
+}
+
+#[derive(Serialize)]
+struct RoomList {
+    rooms: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct RoomTold(Listed);
+
+impl Reply for RoomList {
+    fn status(&self) -> u16 {
+        200
+    }
+}
+
+impl Reply for RoomTold {
+    fn status(&self) -> u16 {
+        200
+    }
+}
+
+/// When to ask again where there are as many rooms as are allowed: as long as an empty one goes on (C2).
+const ROOM_RETRY: Duration = Duration::from_secs(30);
