@@ -38,6 +38,7 @@ fn meaning(config: &Config) -> String {
         ("tokens", tokens(config)),
         ("store", store(config)),
         ("telemetry", telemetry(config)),
+        ("chat", chat(config)),
         ("gate", gate(config)),
     ];
     sections.extend(config.upstreams.iter().map(|(name, settings)| ("upstream", upstream(name, settings))));
@@ -49,6 +50,18 @@ fn meaning(config: &Config) -> String {
         }
     }
     text
+}
+
+fn chat(config: &Config) -> Vec<String> {
+    let chat = &config.chat;
+    let name = &chat.upstream;
+    if config.gate_listen == Listen::Off || !config.upstreams.contains_key(name) {
+        return vec![format!("no live chats are read: they need [upstreams.{name}] and a gate that listens")];
+    }
+    let (rooms, idle) = (chat.max_rooms, chat.idle_s);
+    vec![format!(
+        "live chats are read from upstream {name}: up to {rooms} rooms, each {idle} s longer than its viewers"
+    )]
 }
 
 fn control(config: &Config) -> Vec<String> {

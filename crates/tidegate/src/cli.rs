@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Outcome;
 use crate::settings::Settings;
-use crate::{check, gate, load, tenant, up};
+use crate::{chat, check, gate, load, tenant, up};
 
 /// Flow control for live audiences: who gets a seat, who waits in line, and who is next.
 #[derive(Parser)]
@@ -54,6 +54,12 @@ enum Command {
     #[command(subcommand)]
     Keys(tenant::KeysCommand),
 
+    /// Print a live chat, from a running server or straight from YouTube
+    #[command(after_help = "Examples:\n  tidegate chat @handle --server http://127.0.0.1:8080\n  \
+                            tidegate chat https://www.youtube.com/watch?v=VIDEO_ID --json\n  \
+                            tidegate chat --decode captured.json")]
+    Chat(chat::Chat),
+
     /// Run viewers that behave as pages do against a server, and check what they were promised
     #[command(after_help = "Examples:\n  \
                             tidegate load --server http://127.0.0.1:8080 --stream demo --viewers 20 --seconds 30\n  \
@@ -72,6 +78,7 @@ pub(crate) fn run() -> Outcome<ExitCode> {
         Command::Check { file, data } => check::run(&Settings { config: file, data }),
         Command::Tenant(command) => tenant::run(command),
         Command::Keys(command) => tenant::run_keys(command),
+        Command::Chat(chat) => chat::run(&chat),
         Command::Load(plan) => load::run(*plan),
     }
 }

@@ -1,6 +1,7 @@
 //! Tidegate: flow control for live audiences.
 
 mod admin;
+mod chat;
 mod check;
 mod cli;
 mod config;

@@ -36,6 +36,7 @@ pub(crate) struct Config {
     pub(crate) tokens: TokenSettings,
     pub(crate) store: Store,
     pub(crate) telemetry: Telemetry,
+    pub(crate) chat: Chat,
     pub(crate) gate: ServerSettings,
     /// `[upstreams.NAME]` as written; empty once they are read.
     #[serde(rename = "upstreams")]
@@ -83,6 +84,16 @@ pub(crate) struct Telemetry {
     pub(crate) otlp_sample_percent: Whole<1, 100>,
 }
 
+/// Rooms of live chats.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Chat {
+    /// The name of the upstream that they read from.
+    pub(crate) upstream: String,
+    pub(crate) idle_s: Whole<0, 86_400>,
+    pub(crate) max_rooms: Whole<1, 100_000>,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -93,6 +104,7 @@ impl Default for Config {
             tokens: TokenSettings::default(),
             store: Store::default(),
             telemetry: Telemetry::default(),
+            chat: Chat::default(),
             gate: ServerSettings::default(),
             written: BTreeMap::new(),
             upstreams: Upstreams::new(),
@@ -111,6 +123,12 @@ impl Default for Seats {
             kick_block_s: Whole::new(600),
             max_places: Whole::new(20_000),
         }
+    }
+}
+
+impl Default for Chat {
+    fn default() -> Self {
+        Self { upstream: "youtube".to_owned(), idle_s: Whole::new(30), max_rooms: Whole::new(1000) }
     }
 }
 

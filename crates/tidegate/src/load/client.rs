@@ -43,7 +43,7 @@ impl FromStr for Target {
         let url = text.parse::<http::Uri>().map_err(|_| wrong())?;
         match url.scheme_str() {
             Some("http") => {}
-            Some("https") => return Err("load speaks plain http only; point it behind the TLS proxy".to_owned()),
+            Some("https") => return Err("only plain http is spoken; point it behind the TLS proxy".to_owned()),
             _ => return Err(wrong()),
         }
         let host = url.host().ok_or_else(wrong)?.to_owned();

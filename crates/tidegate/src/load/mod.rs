@@ -28,6 +28,7 @@ use crate::load::summary::Summary;
 use crate::load::viewer::{Shared, Viewer};
 use crate::say::say;
 
+pub(crate) use client::Target;
 pub(crate) use plan::Plan;
 
 /// Runs the plan and prints what was seen. Fails the exit code if a promise was seen broken.

@@ -17,7 +17,7 @@ use crate::settings::{GateListen, Logging, Settings};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
 use crate::token_keys::TokenKeys;
-use crate::{gate, limits, listen};
+use crate::{chat, gate, limits, listen};
 
 use self::first::Greeting;
 use self::reload::Reload;
@@ -95,6 +95,9 @@ async fn run_with(
     let prometheus = telemetry.metrics.clone();
     let control = Control::new(config.control.clone(), seats, catalogue, Arc::clone(&tokens), prometheus);
     let catalogue: Arc<Embedded> = Arc::clone(store);
+    if let Some(rooms) = chat::rooms(config, gate_door.as_ref().map(gate::Door::gate))? {
+        control.open_rooms(rooms);
+    }
     let office = Office::new(catalogue, token_keys, Some(Arc::clone(&tokens)), config.tokens.key_overlap_s);
     let office = Arc::new(office);
     let socket = Socket::open(&config.store.data)?;

@@ -53,9 +53,10 @@ impl Reload<'_> {
     }
 
     /// What cannot change in a running process, and whether it did in the file.
-    fn waiting_for_a_start(&self, config: &Config) -> [(&'static str, bool); 2] {
+    fn waiting_for_a_start(&self, config: &Config) -> [(&'static str, bool); 3] {
         [
             ("control.listen", self.running.listen != config.listen),
+            ("chat", self.running.chat != config.chat),
             ("store.data", self.running.store.data != config.store.data),
         ]
     }

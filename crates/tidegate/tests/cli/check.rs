@@ -35,6 +35,7 @@ fn o3_check_says_what_the_defaults_mean() {
                after `tidegate keys rotate` the older key verifies for 10 min more
     store      state is kept in data; its file grows as far as the disk goes
     telemetry  logs are text, filtered by info; traces go nowhere
+    chat       no live chats are read: they need [upstreams.youtube] and a gate that listens
     gate       listens on http://127.0.0.1:8090, with no upstream to call: write [upstreams.NAME]
                at most 10,000 connections, 1,000 of one address
     ");
@@ -77,6 +78,7 @@ fn o3_check_says_what_is_set_and_what_is_doubtful() {
                after `tidegate keys rotate` the older key verifies for 10 min more
     store      state is kept in data; its file grows at most 2,000 MB
     telemetry  logs are JSON, filtered by debug; 5 % of traces go to http://127.0.0.1:4318
+    chat       no live chats are read: they need [upstreams.youtube] and a gate that listens
     gate       listens on http://127.0.0.1:8090, with no upstream to call: write [upstreams.NAME]
                at most 10,000 connections, 1,000 of one address
 

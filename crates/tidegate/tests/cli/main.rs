@@ -1,6 +1,7 @@
 //! The program as a shell sees it: what it prints, what it leaves behind, how it ends.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod chat;
 mod check;
 mod first_start;
 mod gate;

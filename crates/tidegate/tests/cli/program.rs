@@ -77,6 +77,11 @@ impl Server {
         server
     }
 
+    /// Starts a command that prints and goes on.
+    pub(crate) fn printing(words: &[&str]) -> Self {
+        Self::begin(&mut tidegate(words))
+    }
+
     fn begin(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = lines(process.stdout.take().unwrap());
