@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::load::{burst, unique};
 use super::millis;
 use super::origin::LATE;
-use super::peers::{GATE, Peer, start_nginx_lock};
+use super::peers::{Peer, SHARING, start_nginx_lock};
 use super::wire::{Target, ThreadLine};
 use crate::http::median;
 
@@ -23,7 +23,7 @@ const BOUND: f64 = 1.1;
 pub(crate) fn run(peers: &[Peer], origin: SocketAddr, folder: &Path, rounds: usize) -> anyhow::Result<Option<String>> {
     let direct = Target { address: origin, prefix: "" };
     let mut rows = vec![("direct", direct)];
-    rows.extend(peers.iter().filter(|peer| peer.name == GATE).map(|peer| (peer.name, peer.target)));
+    rows.extend(peers.iter().filter(|peer| peer.name == SHARING).map(|peer| (peer.name, peer.target)));
     let lock = start_nginx_lock(origin, folder);
     match &lock {
         Ok((server, unstored)) => {
@@ -42,7 +42,7 @@ pub(crate) fn run(peers: &[Peer], origin: SocketAddr, folder: &Path, rounds: usi
         let p50 = median(seen.iter().map(|seen| millis(seen.p50)).collect());
         let max = median(seen.iter().map(|seen| millis(seen.max)).collect());
         println!("{name:<22}  {calls:>14}  {p50:>8.1}  {max:>8.1}");
-        if name == GATE && (calls > 1.0 || max > BOUND * millis(LATE)) {
+        if name == SHARING && (calls > 1.0 || max > BOUND * millis(LATE)) {
             over = Some(format!("{CALLS} identical calls at {calls} upstream calls and {max:.1} ms"));
         }
     }

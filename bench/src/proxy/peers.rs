@@ -20,6 +20,8 @@ pub(crate) struct Peer {
 /// Names of the rows that are compared.
 pub(crate) const FLOOR: &str = "bare hyper";
 pub(crate) const GATE: &str = "tidegate gate";
+/// The gate as it is without settings: each GET could be shared with others, and is told apart from them.
+pub(crate) const SHARING: &str = "gate, sharing";
 
 /// The service behind all of them, on core 1.
 pub(crate) fn start_origin() -> anyhow::Result<Server> {
@@ -32,9 +34,11 @@ pub(crate) fn start_all(tidegate: &Path, origin: SocketAddr, folder: &Path) -> a
         Peer { name: "direct", target: Target { address: origin, prefix: "" }, server: None },
         start_floor(origin)?.peer(FLOOR, ""),
     ];
-    match start_gate(tidegate, origin, folder) {
-        Ok(gate) => peers.push(gate.peer(GATE, "/origin")),
-        Err(error) => println!("{GATE}: skipped: {error:#}"),
+    for (name, dedupe) in [(GATE, "dedupe = []"), (SHARING, "")] {
+        match start_gate(tidegate, origin, folder, dedupe) {
+            Ok(gate) => peers.push(gate.peer(name, "/origin")),
+            Err(error) => println!("{name}: skipped: {error:#}"),
+        }
     }
     for (name, started) in [
         ("nginx", start_nginx(origin, folder)),
@@ -55,11 +59,11 @@ fn start_floor(origin: SocketAddr) -> anyhow::Result<Server> {
 }
 
 /// Our gate: the engine and its metrics on, no spacing, and no limit that the load would meet.
-pub(crate) fn start_gate(tidegate: &Path, origin: SocketAddr, folder: &Path) -> anyhow::Result<Server> {
+pub(crate) fn start_gate(tidegate: &Path, origin: SocketAddr, folder: &Path, dedupe: &str) -> anyhow::Result<Server> {
     let config = folder.join("gate.toml");
     let text = format!(
         "[upstreams.origin]\npreset = \"generic\"\nbase_url = \"http://{origin}\"\n\
-         min_interval_ms = 0\nmax_concurrency = 10000\nmax_queue = 10000\n"
+         min_interval_ms = 0\nmax_concurrency = 10000\nmax_queue = 10000\n{dedupe}\n"
     );
     std::fs::write(&config, text)?;
     let mut gate = pinned("0", tidegate);

@@ -13,7 +13,7 @@ use super::wire::{Line, Target};
 pub(crate) fn run(tidegate: &Path, seconds: u64) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let origin = peers::start_origin()?;
-    let gate = peers::start_gate(tidegate, origin.address, folder.path())?;
+    let gate = peers::start_gate(tidegate, origin.address, folder.path(), "")?;
     let target = Target { address: gate.address, prefix: "/origin" };
     let (calls, length) = (Arc::new(AtomicU64::new(0)), Duration::from_secs(seconds));
     let load = {
