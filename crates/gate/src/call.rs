@@ -111,6 +111,10 @@ pub struct Call {
     pub nested: bool,
     /// Whether cooldowns hold it back; `false` is the caller's `enableCooldown: false` (G20, G22).
     pub heeds_cooldowns: bool,
+    /// Whether it leaves later than it starts, because it may have to connect first. Spacing is what the upstream
+    /// sees, so no other call starts before [`crate::Upstream::handle_sent`] says that this one has left, or it has
+    /// ended (G1).
+    pub leaves_later: bool,
 }
 
 impl Call {
@@ -126,6 +130,7 @@ impl Call {
             retries: 0,
             nested: false,
             heeds_cooldowns: true,
+            leaves_later: false,
         }
     }
 }
@@ -141,6 +146,8 @@ pub struct Slot {
     pub(crate) resource: Resource,
     pub(crate) retries: u32,
     pub(crate) counted: bool,
+    /// It has started and not left yet.
+    pub(crate) leaves_later: bool,
     pub(crate) waited: Duration,
 }
 
@@ -166,6 +173,12 @@ impl Slot {
     #[must_use]
     pub fn operation(&self) -> &Operation {
         &self.operation
+    }
+
+    /// Whether it has yet to leave, and others wait for that (G1).
+    #[must_use]
+    pub fn leaves_later(&self) -> bool {
+        self.leaves_later
     }
 
     /// How often it was tried again before.

@@ -14,6 +14,8 @@ pub(crate) struct Pace {
     running: u32,
     /// Calls that were told to start and have not yet; they hold their slots already.
     granted: u32,
+    /// Calls that have started and are still on their way to a connection.
+    leaving: u32,
     last_start: Option<Instant>,
     /// Observe mode: when the next call would have started if they had been held (G29).
     would_start: Option<Instant>,
@@ -21,7 +23,7 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(min_interval: Duration, slots: u32, enforced: bool) -> Self {
-        Self { min_interval, slots, enforced, running: 0, granted: 0, last_start: None, would_start: None }
+        Self { min_interval, slots, enforced, running: 0, granted: 0, leaving: 0, last_start: None, would_start: None }
     }
 
     /// Takes another pace; what runs goes on.
@@ -43,12 +45,12 @@ impl Pace {
     }
 
     /// When the spacing allows the next start: at once, at a time, or (`None`) only after the call that was
-    /// told to start has done so, because the distance counts from there.
+    /// told to start has done so and has left, because the distance counts from there.
     pub(crate) fn spaced(&self, now: Instant) -> Option<Instant> {
         if self.min_interval.is_zero() || !self.enforced {
             return Some(now);
         }
-        (self.granted == 0).then(|| self.spaced_at_least(now))
+        (self.granted == 0 && self.leaving == 0).then(|| self.spaced_at_least(now))
     }
 
     /// The earliest time that the spacing can allow.
@@ -69,19 +71,27 @@ impl Pace {
     }
 
     /// The call that was told to start does so now.
-    pub(crate) fn redeem(&mut self, now: Instant) {
+    pub(crate) fn redeem(&mut self, leaves_later: bool, now: Instant) {
         self.granted -= 1;
+        self.leaving += u32::from(leaves_later);
         self.last_start = Some(now);
     }
 
     /// A call that has started is only now on its way: the next one keeps its distance from here.
     pub(crate) fn sent(&mut self, now: Instant) {
+        self.leaving = self.leaving.saturating_sub(1);
         self.last_start = self.last_start.max(Some(now));
     }
 
+    /// A call that has started ends without having left.
+    pub(crate) fn stayed(&mut self) {
+        self.leaving = self.leaving.saturating_sub(1);
+    }
+
     /// A call starts without having waited.
-    pub(crate) fn start(&mut self, counted: bool, now: Instant) {
+    pub(crate) fn start(&mut self, counted: bool, leaves_later: bool, now: Instant) {
         self.running += u32::from(counted);
+        self.leaving += u32::from(leaves_later);
         self.last_start = Some(now);
     }
 

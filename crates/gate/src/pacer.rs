@@ -72,14 +72,14 @@ impl Pacer {
     }
 
     /// Starts a call without waiting, if nobody is ahead of it and the pace allows it.
-    pub(crate) fn start_at_once(&mut self, lane: Lane, held: bool, now: Instant) -> bool {
+    pub(crate) fn start_at_once(&mut self, lane: Lane, leaves_later: bool, held: bool, now: Instant) -> bool {
         let first = match lane {
             Lane::Nested | Lane::Heedless => self.turns.is_empty(lane),
             Lane::Interactive | Lane::Background => self.turns.all_empty(),
         };
         let starts = first && self.may_start(lane, held, now);
         if starts {
-            self.pace.start(lane.needs_slot(), now);
+            self.pace.start(lane.needs_slot(), leaves_later, now);
         }
         starts
     }
@@ -114,7 +114,7 @@ impl Pacer {
     /// Takes a told call out to start it now.
     pub(crate) fn redeem(&mut self, ticket: Ticket, now: Instant) -> Option<Waiting> {
         let waiting = self.waiting.remove(&ticket)?;
-        self.pace.redeem(now);
+        self.pace.redeem(waiting.call.leaves_later, now);
         Some(waiting)
     }
 

@@ -24,7 +24,10 @@ impl Route {
     /// and upgrades stay open by design, and four of them would block an upstream (G3).
     #[must_use]
     pub fn ends_at_head(&self, status: StatusCode, headers: &HeaderMap) -> bool {
-        let is_stream = |kind: &HeaderValue| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/event-stream");
+        let is_stream = |kind: &HeaderValue| {
+            let start = kind.as_bytes().get(..EVENT_STREAM.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(EVENT_STREAM))
+        };
         self.long_poll || status == StatusCode::SWITCHING_PROTOCOLS || headers.get(CONTENT_TYPE).is_some_and(is_stream)
     }
 }
@@ -142,7 +145,8 @@ impl Routes {
 /// An operation that no template names: the method and the first word of the path. Whatever follows may be an
 /// id, so it is left out; an API's version before it is kept.
 fn unnamed(method: &Method, path: &[&str]) -> Operation {
-    let mut name = method.to_string();
+    let mut name = String::with_capacity(NAME_MAX);
+    name.push_str(method.as_str());
     name.push(' ');
     let versions = path.iter().take_while(|part| is_version(part)).take(3).count();
     for part in &path[..versions] {
@@ -182,6 +186,8 @@ fn is_word(part: &str) -> bool {
         && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_')
 }
 
+/// What an event stream's type begins with.
+const EVENT_STREAM: &[u8] = b"text/event-stream";
 /// The longest path segment that is taken for a word, in bytes.
 const WORD_MAX: usize = 32;
 

@@ -190,14 +190,19 @@ impl Upstream {
         }
     }
 
-    /// A call that has started leaves now, after it had to connect first: the spacing counts from here (G1).
-    pub fn handle_sent(&mut self, now: Instant) {
-        self.pacer.pace.sent(now);
+    /// A call that [leaves later](Call::leaves_later) than it started leaves now: the spacing counts from here (G1).
+    pub fn handle_sent(&mut self, slot: &mut Slot, now: Instant) {
+        if std::mem::take(&mut slot.leaves_later) {
+            self.pacer.pace.sent(now);
+        }
     }
 
     /// Takes a slot back: the call, its body included, has ended or was dropped (G3).
     pub fn handle_end(&mut self, slot: Slot) {
         self.pacer.pace.give_back(slot.counted);
+        if slot.leaves_later {
+            self.pacer.pace.stayed();
+        }
     }
 
     /// A shared call has ended: the next identical one is a new call (G6).
@@ -247,7 +252,7 @@ impl Upstream {
         }
         let lane = Lane::of(call.priority, call.nested, call.heeds_cooldowns);
         let hold = self.holding(now);
-        if pass == Pass::Free && self.pacer.start_at_once(lane, hold.is_some(), now) {
+        if pass == Pass::Free && self.pacer.start_at_once(lane, call.leaves_later, hold.is_some(), now) {
             return Ok(Enqueued::Started(self.start(&call, lane, now, now)));
         }
         if let Some(refusal) = self.known_too_long(&call, lane, hold, now) {
@@ -331,6 +336,7 @@ impl Upstream {
             resource: call.resource,
             retries: call.retries,
             counted: lane.needs_slot(),
+            leaves_later: call.leaves_later,
             waited: now - since,
         }
     }
@@ -345,7 +351,7 @@ impl Upstream {
         let refused = hold.is_some_and(|hold| hold.refuses());
         self.counters.would_refuse += u64::from(refused);
         self.counters.would_wait += u64::from(!refused && (full && lane.needs_slot() || !waits.is_zero()));
-        self.pacer.pace.start(lane.needs_slot(), now);
+        self.pacer.pace.start(lane.needs_slot(), call.leaves_later, now);
         Slot { waited: waits, ..self.start(call, lane, now, now) }
     }
 

@@ -47,6 +47,41 @@ fn g1_the_distance_counts_from_the_start_not_from_the_waking() {
     assert_eq!(gate.at_ms(800).poll(), [Next::Start(next)]);
 }
 
+/// A call that may have to connect before the upstream sees it.
+fn connecting(key: &str) -> Call {
+    Call { leaves_later: true, ..call(key) }
+}
+
+#[test]
+fn g1_nobody_starts_while_another_call_is_still_connecting() {
+    let mut gate = Gate::new("");
+    let mut first = gate.start(connecting("a"));
+    let (second, third) = (gate.queue(connecting("b")), gate.queue(connecting("c")));
+    // Its connection takes longer than the spacing.
+    assert_eq!(gate.at_ms(600).poll(), []);
+    gate.up.handle_sent(&mut first, gate.now);
+    gate.up.handle_sent(&mut first, gate.now);
+    assert_eq!(gate.wait(), Some(ms(250)));
+    assert_eq!(gate.at_ms(850).poll(), [Next::Start(second)]);
+    let Claim::Started(second) = gate.up.claim(second, gate.now) else { panic!("its turn") };
+    // It never leaves: its connection fails, or its caller goes away.
+    assert_eq!(gate.at_ms(2000).poll(), []);
+    gate.up.handle_end(second);
+    assert_eq!(gate.poll(), [Next::Start(third)]);
+    gate.up.handle_end(first);
+}
+
+#[test]
+fn g1_a_connection_that_is_quick_keeps_nobody_longer() {
+    let mut gate = Gate::new("");
+    let mut first = gate.start(connecting("a"));
+    let second = gate.queue(connecting("b"));
+    gate.at_ms(30);
+    gate.up.handle_sent(&mut first, gate.now);
+    assert_eq!(gate.at_ms(279).poll(), []);
+    assert_eq!(gate.at_ms(280).poll(), [Next::Start(second)]);
+}
+
 #[test]
 fn g2_keys_take_turns_and_each_key_is_served_in_order() {
     let mut gate = Gate::new("");

@@ -98,8 +98,8 @@ impl Gate {
         Ok(self.known(upstream)?.desk.snapshot())
     }
 
-    /// Brings all metrics up to date; to be called before they are scraped. Waits and throttles are counted as they
-    /// happen.
+    /// Brings all metrics up to date; to be called before they are scraped. Throttles, and waits that took
+    /// time, are counted as they happen.
     pub fn publish(&self) {
         for way in self.ways.read().unwrap_or_else(PoisonError::into_inner).values() {
             way.desk.publish();
@@ -199,6 +199,14 @@ impl Gate {
                     call.retries += 1;
                 }
             }
+        }
+    }
+
+    /// Closes connections that nobody will use.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn tidy(&self) {
+        for way in self.ways.read().unwrap_or_else(PoisonError::into_inner).values() {
+            way.tidy();
         }
     }
 

@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime};
@@ -126,12 +127,6 @@ impl Desk {
         self.series.publish(&self.snapshot(), clock::now());
     }
 
-    /// A call leaves now that had started before.
-    #[cfg(feature = "proxy")]
-    pub(crate) fn sent(&self) {
-        self.act(|inner, now| inner.engine.handle_sent(now));
-    }
-
     /// Waits for this call's turn.
     pub(crate) async fn slot(self: &Arc<Self>, call: Call) -> Result<HeldSlot, Refusal> {
         match self.enter(call)? {
@@ -214,11 +209,11 @@ impl Desk {
     }
 
     fn hold(self: &Arc<Self>, inner: &mut Inner, slot: Slot) -> HeldSlot {
-        let waited = slot.waited();
+        let (waited, leaves_later) = (slot.waited(), slot.leaves_later());
         self.series.waited(waited);
         let progress = Arc::<Progress>::default();
         let index = inner.running.insert(Running { slot: Some(slot), progress: Arc::clone(&progress) });
-        HeldSlot { desk: Arc::clone(self), index, waited, progress }
+        HeldSlot { desk: Arc::clone(self), index, waited, leaves_later, progress }
     }
 
     /// What the timer does when it wakes. Answers when to come back.
@@ -387,6 +382,7 @@ pub(crate) struct HeldSlot {
     desk: Arc<Desk>,
     index: usize,
     waited: Duration,
+    leaves_later: bool,
     progress: Arc<Progress>,
 }
 
@@ -394,6 +390,12 @@ impl HeldSlot {
     /// How long the call waited for it.
     pub(crate) fn waited(&self) -> Duration {
         self.waited
+    }
+
+    /// What is to tell when the call leaves; `None` of one that left as it started.
+    pub(crate) fn departure(&self) -> Option<Departure> {
+        let (desk, index, progress) = (Arc::clone(&self.desk), self.index, Arc::clone(&self.progress));
+        self.leaves_later.then(|| Departure { desk, index, progress, told: AtomicBool::new(false) })
     }
 
     /// Keeps the slot for a body, for as long as it moves.
@@ -407,6 +409,33 @@ impl Drop for HeldSlot {
         self.desk.act(|inner, _| {
             if let Some(slot) = inner.running.remove(self.index).slot {
                 inner.engine.handle_end(slot);
+            }
+        });
+    }
+}
+
+/// Tells the desk when a call leaves that may have had to connect first: the upstream sees spacing by what arrives
+/// (G1).
+pub(crate) struct Departure {
+    desk: Arc<Desk>,
+    index: usize,
+    /// Whose it is, for the index may be another call's by now.
+    progress: Arc<Progress>,
+    told: AtomicBool,
+}
+
+impl Departure {
+    /// The first time it is told counts.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn tell(&self) {
+        if self.told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.desk.act(|inner, now| {
+            let running = inner.running.get_mut(self.index);
+            let own = running.filter(|running| Arc::ptr_eq(&running.progress, &self.progress));
+            if let Some(slot) = own.and_then(|running| running.slot.as_mut()) {
+                inner.engine.handle_sent(slot, now);
             }
         });
     }

@@ -15,7 +15,7 @@ use tidegate_gate::{Call, Fingerprint, FingerprintParts, Heard, Outcome, RateLim
 use tokio::time::sleep;
 
 use crate::body::{Ahead, GateBody, Own};
-use crate::desk::{Desk, Entered, HeldSlot, head};
+use crate::desk::{Departure, Desk, Entered, HeldSlot, head};
 use crate::error::{Failure, GateError};
 use crate::replay::Replay;
 use crate::{flight, look};
@@ -24,7 +24,12 @@ use crate::{flight, look};
 pub(crate) trait Carrier<B>: Clone + Send + 'static {
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin + Send + 'static;
 
-    fn carry(&mut self, request: Request<B>) -> impl Future<Output = Result<Response<Self::Body>, Failure>> + Send;
+    /// `departure` is to be told when the request leaves, if that is later than now (G1).
+    fn carry(
+        &mut self,
+        request: Request<B>,
+        departure: Option<Departure>,
+    ) -> impl Future<Output = Result<Response<Self::Body>, Failure>> + Send;
 }
 
 /// A request's call.
@@ -165,7 +170,7 @@ where
     C: Carrier<B>,
 {
     let waited = slot.waited();
-    let response = match carrier.carry(request).await {
+    let response = match carrier.carry(request, slot.departure()).await {
         Ok(response) => response,
         Err(failure) => {
             // A connection that fails says nothing about rates.

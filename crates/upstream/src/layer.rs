@@ -14,7 +14,7 @@ use tower::{Layer, Service};
 
 use crate::body::GateBody;
 use crate::client::Gate;
-use crate::desk::Desk;
+use crate::desk::{Departure, Desk};
 use crate::error::{Failure, GateError, UnknownUpstream};
 use crate::exchange::{Carrier, Outing, exchange};
 use crate::options::{CallOptions, Usual};
@@ -139,7 +139,8 @@ where
 {
     type Body = R;
 
-    async fn carry(&mut self, request: Request<B>) -> Result<Response<R>, Failure> {
+    /// To be handed to the client is all the leaving that can be seen here.
+    async fn carry(&mut self, request: Request<B>, _departure: Option<Departure>) -> Result<Response<R>, Failure> {
         let service = &mut self.service;
         let call = async {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Failure::new)?;

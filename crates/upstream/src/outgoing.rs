@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep, timeout};
 
 use crate::clock;
-use crate::desk::Desk;
+use crate::desk::Departure;
 use crate::replay::Replay;
 
 /// A request's body on its way out.
@@ -28,13 +28,6 @@ enum Kind {
     Whole(Option<Bytes>),
     /// As it comes.
     Stream(Stream),
-}
-
-/// Tells the desk when a request leaves. It may have had to connect first, and the upstream sees spacing by what
-/// arrives (G1).
-struct Departure {
-    desk: Arc<Desk>,
-    told: AtomicBool,
 }
 
 /// Limits of one request's body.
@@ -83,6 +76,9 @@ impl Outgoing {
     /// Reads a body that may be needed twice, if it has at most `whole_max` bytes; a longer one is passed on as it
     /// comes.
     pub(crate) async fn gather(mut body: Incoming, whole_max: usize, limits: Limits) -> Result<Self, BodyFault> {
+        if body.is_end_stream() {
+            return Ok(Self::whole(None));
+        }
         let mut ahead = VecDeque::new();
         let mut bytes = 0;
         let too_long = body.size_hint().lower() > whole_max as u64;
@@ -117,8 +113,8 @@ impl Outgoing {
     }
 
     /// Lets the desk know when the request leaves.
-    pub(crate) fn telling(self, desk: &Arc<Desk>) -> Self {
-        Self { departure: Some(Departure { desk: Arc::clone(desk), told: AtomicBool::new(false) }), ..self }
+    pub(crate) fn tell(&mut self, departure: Option<Departure>) {
+        self.departure = departure;
     }
 
     /// How the upload of a stream goes.
@@ -126,14 +122,6 @@ impl Outgoing {
         match &self.kind {
             Kind::Whole(_) => None,
             Kind::Stream(stream) => Some(Arc::clone(&stream.upload)),
-        }
-    }
-}
-
-impl Departure {
-    fn tell(&self) {
-        if !self.told.swap(true, Ordering::Relaxed) {
-            self.desk.sent();
         }
     }
 }
@@ -221,12 +209,10 @@ impl Body for Outgoing {
 
 impl Replay for Outgoing {
     fn again(&self) -> Option<Self> {
-        let Kind::Whole(bytes) = &self.kind else { return None };
-        let again = Self::whole(bytes.clone());
-        Some(match &self.departure {
-            Some(departure) => again.telling(&departure.desk),
-            None => again,
-        })
+        match &self.kind {
+            Kind::Whole(bytes) => Some(Self::whole(bytes.clone())),
+            Kind::Stream(_) => None,
+        }
     }
 
     fn bytes(&self) -> Option<Bytes> {

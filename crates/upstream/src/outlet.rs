@@ -1,6 +1,11 @@
 //! The client of one upstream: pooled connections, HTTP/1.1 and 2, TLS.
 
+mod in_time;
+mod line;
+mod lines;
+
 use std::error::Error;
+use std::future::Future;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +13,6 @@ use std::time::Duration;
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Response, Uri};
-use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -18,14 +22,21 @@ use rustls::{ClientConfig, RootCertStore};
 use tidegate_gate::UpstreamSettings;
 use tokio::time::{timeout, timeout_at};
 
+pub(crate) use self::lines::Answering;
+
+use self::in_time::InTime;
+use self::lines::Lines;
 use crate::clock;
+use crate::desk::Departure;
 use crate::error::Failure;
 use crate::exchange::Carrier;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, Upload};
 
 /// Where an upstream is, and the connections to it.
 pub(crate) struct Outlet {
     reach: Reach,
+    /// Of an upstream that is certain to speak HTTP/1.1, for there is no TLS in which it could say otherwise.
+    lines: Option<Arc<Lines>>,
     client: Pool,
     /// Only HTTP/1.1 can be upgraded to a WebSocket; made when the first one comes.
     upgrades: OnceLock<Pool>,
@@ -37,7 +48,7 @@ pub(crate) struct Outlet {
     host: Option<HeaderValue>,
 }
 
-type Pool = Client<HttpsConnector<HttpConnector>, Outgoing>;
+type Pool = Client<InTime<HttpsConnector<HttpConnector>>, Outgoing>;
 
 /// What the settings say about reaching an upstream.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +101,9 @@ impl Outlet {
         let prefix = base.path_and_query.map_or(String::new(), |path| path.path().trim_end_matches('/').to_owned());
         let tls = tls(&reach)?;
         let host = HeaderValue::from_str(authority.as_str()).map_err(|_| wrong())?;
+        let plain = (scheme == Scheme::HTTP).then(|| root(&scheme, &authority)).flatten();
         Ok(Self {
+            lines: plain.map(|to| Lines::new(InTime { connector: tcp(&reach), time: reach.connect_timeout }, to)),
             client: pool(&reach, tls.clone(), true),
             upgrades: OnceLock::new(),
             tls,
@@ -102,13 +115,16 @@ impl Outlet {
         })
     }
 
-    /// The URI of a path (with its query) at this upstream.
-    pub(crate) fn uri(&self, path: &str) -> Option<Uri> {
+    /// The URI of a path (with its query) at this upstream, as its connections want it.
+    pub(crate) fn uri(&self, path: &str, upgrading: bool) -> Option<Uri> {
         let path = match path.as_bytes().first() {
             Some(b'/') if self.prefix.is_empty() => PathAndQuery::try_from(path),
             Some(b'/') => PathAndQuery::try_from(format!("{}{path}", self.prefix)),
             Some(_) | None => PathAndQuery::try_from(format!("{}/{path}", self.prefix)),
         };
+        if self.lines.is_some() && !upgrading {
+            return path.ok().map(Uri::from);
+        }
         let mut parts = http::uri::Parts::default();
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
@@ -120,18 +136,26 @@ impl Outlet {
         self.host.as_ref()
     }
 
-    async fn send(&self, pool: &Pool, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
+    /// Closes connections that nobody will use.
+    pub(crate) fn tidy(&self) {
+        self.lines.iter().for_each(|lines| lines.tidy());
+    }
+
+    /// Waits for an answer, for as long as the settings say.
+    async fn in_time(
+        &self,
+        upload: Option<Arc<Upload>>,
+        answer: impl Future<Output = Result<Response<Answering>, Failure>>,
+    ) -> Result<Response<Answering>, Failure> {
         let patience = self.reach.answer_timeout;
         let late = |_| Failure::new(Unanswering(patience));
-        let Some(upload) = request.body().upload() else {
-            return timeout(patience, pool.request(request)).await.map_err(late)?.map_err(Failure::new);
-        };
+        let Some(upload) = upload else { return timeout(patience, answer).await.map_err(late)? };
         // A long upload is no silence: the time counts from its last piece.
-        let mut response = std::pin::pin!(pool.request(request));
+        let mut answer = std::pin::pin!(answer);
         loop {
             let until = upload.moved() + patience;
-            match timeout_at(until.into(), &mut response).await {
-                Ok(response) => return response.map_err(Failure::new),
+            match timeout_at(until.into(), &mut answer).await {
+                Ok(answer) => return answer,
                 Err(elapsed) if upload.moved() + patience <= clock::now() => return Err(late(elapsed)),
                 Err(_) => {}
             }
@@ -152,10 +176,20 @@ impl Reach {
 
 /// Ordinary requests.
 impl Carrier<Outgoing> for Arc<Outlet> {
-    type Body = Incoming;
+    type Body = Answering;
 
-    async fn carry(&mut self, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
-        self.send(&self.client, request).await
+    async fn carry(
+        &mut self,
+        mut request: Request<Outgoing>,
+        departure: Option<Departure>,
+    ) -> Result<Response<Answering>, Failure> {
+        request.body_mut().tell(departure);
+        let upload = request.body().upload();
+        match &self.lines {
+            Some(lines) => self.in_time(upload, lines.send(request)).await,
+            // Boxed: a future is as large as its largest way.
+            None => Box::pin(self.in_time(upload, pooled(&self.client, request))).await,
+        }
     }
 }
 
@@ -164,22 +198,40 @@ impl Carrier<Outgoing> for Arc<Outlet> {
 pub(crate) struct Upgrading(pub(crate) Arc<Outlet>);
 
 impl Carrier<Outgoing> for Upgrading {
-    type Body = Incoming;
+    type Body = Answering;
 
-    async fn carry(&mut self, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
+    async fn carry(
+        &mut self,
+        mut request: Request<Outgoing>,
+        departure: Option<Departure>,
+    ) -> Result<Response<Answering>, Failure> {
+        request.body_mut().tell(departure);
         let outlet = &self.0;
         let pool = outlet.upgrades.get_or_init(|| pool(&outlet.reach, outlet.tls.clone(), false));
-        outlet.send(pool, request).await
+        outlet.in_time(request.body().upload(), pooled(pool, request)).await
     }
 }
 
-fn pool(reach: &Reach, tls: ClientConfig, http2: bool) -> Pool {
+async fn pooled(pool: &Pool, request: Request<Outgoing>) -> Result<Response<Answering>, Failure> {
+    pool.request(request).await.map(|response| response.map(Answering::by_itself)).map_err(Failure::new)
+}
+
+fn root(scheme: &Scheme, authority: &Authority) -> Option<Uri> {
+    Uri::builder().scheme(scheme.clone()).authority(authority.clone()).path_and_query("/").build().ok()
+}
+
+fn tcp(reach: &Reach) -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     // A request's head and body are whole when they are written; waiting to fill a packet would only delay them.
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(reach.connect_timeout));
     tcp.set_keepalive(Some(Duration::from_secs(60)));
+    tcp
+}
+
+fn pool(reach: &Reach, tls: ClientConfig, http2: bool) -> Pool {
+    let tcp = tcp(reach);
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
     let connector = if http2 { connector.enable_http2().wrap_connector(tcp) } else { connector.wrap_connector(tcp) };
     Client::builder(TokioExecutor::new())
@@ -188,7 +240,7 @@ fn pool(reach: &Reach, tls: ClientConfig, http2: bool) -> Pool {
         .timer(TokioTimer::new())
         .http2_adaptive_window(true)
         .http2_keep_alive_interval(Duration::from_secs(30))
-        .build(connector)
+        .build(InTime { connector, time: reach.connect_timeout })
 }
 
 fn tls(reach: &Reach) -> Result<ClientConfig, OutletError> {

@@ -22,7 +22,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Versio
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use metrics::{Counter, counter, describe_counter};
-use tidegate_gate::{Key, Resource, Route, UpstreamSettings};
+use tidegate_gate::{Call, Key, Resource, Route, UpstreamSettings};
 use tokio::sync::watch;
 use tracing::debug;
 
@@ -38,7 +38,7 @@ use crate::error::{Failure, GateError};
 use crate::exchange::{Outing, Report, exchange};
 use crate::options::{CallOptions, Usual};
 use crate::outgoing::{BodyFault, Limits, Outgoing};
-use crate::outlet::{Outlet, Unanswering, Upgrading};
+use crate::outlet::{Answering, Outlet, Unanswering, Upgrading};
 use crate::way::Way;
 
 /// Answers a request whose path begins with no upstream's name, such as `/healthz`; `None` leaves it to the proxy.
@@ -85,9 +85,13 @@ impl Proxy {
         let upgrade = hop::upgrade(request.version(), request.headers())
             .map(|protocol| (protocol, hyper::upgrade::on(&mut request)));
         let (mut parts, body) = request.into_parts();
-        let target = parts.uri.path_and_query().map_or("", |target| target.as_str()).to_owned();
-        let way = target::split(&target).and_then(|(name, path)| Some((self.gate.way(name)?, path)));
-        let Some((way, path)) = way else { return self.page(&parts, &target) };
+        let uri = std::mem::take(&mut parts.uri);
+        let target = uri.path_and_query().map_or("", |target| target.as_str());
+        let way = target::split(target).and_then(|(name, path)| Some((self.gate.way(name)?, path)));
+        let Some((way, path)) = way else {
+            parts.uri = uri.clone();
+            return self.page(&parts, target);
+        };
         let Some(outlet) = way.outlet() else { return self.refuse(&Self::no_client(&way, &self.gate)) };
         let trip = Trip { way: &way, outlet: &outlet, path, caller };
         let answered = match upgrade {
@@ -145,7 +149,7 @@ impl Trip<'_> {
             false => Outgoing::stream(body, limits),
         };
         let outing = self.outing(&settings, options, route, retries);
-        let request = self.request(parts, body, None, !settings.min_interval.is_zero())?;
+        let request = self.request(parts, body, None)?;
         let mut carrier = Arc::clone(self.outlet);
         let exchanged = exchange(&self.way.desk, &mut carrier, outing, request).await;
         let (response, report) = exchanged.map_err(|error| of_error(&error))?;
@@ -170,7 +174,7 @@ impl Trip<'_> {
         route.shareable = false;
         let body = Outgoing::stream(body, self.limits(&settings, &parts.headers)?);
         let outing = self.outing(&settings, options, route, false);
-        let request = self.request(parts, body, Some(protocol), !settings.min_interval.is_zero())?;
+        let request = self.request(parts, body, Some(protocol))?;
         let mut carrier = Upgrading(Arc::clone(self.outlet));
         let exchanged = exchange(&self.way.desk, &mut carrier, outing, request).await;
         let (mut response, report) = exchanged.map_err(|error| of_error(&error))?;
@@ -201,7 +205,10 @@ impl Trip<'_> {
         if !retries {
             policy.max_attempts = 1;
         }
-        Outing { call: options.call(usual, &settings.retry, false, clock::now()), policy, route }
+        let call = options.call(usual, &settings.retry, false, clock::now());
+        // Without spacing nobody waits for its leaving.
+        let call = Call { leaves_later: !settings.min_interval.is_zero(), ..call };
+        Outing { call, policy, route }
     }
 
     /// The request as the upstream gets it.
@@ -210,12 +217,9 @@ impl Trip<'_> {
         parts: &mut Parts,
         body: Outgoing,
         upgrade: Option<HeaderValue>,
-        spaced: bool,
     ) -> Result<Request<Outgoing>, Box<Problem>> {
-        let uri = self.outlet.uri(self.path);
+        let uri = self.outlet.uri(self.path, upgrade.is_some());
         let uri = uri.ok_or_else(|| Problem::new(Code::BadRequest, "the path cannot be passed on"))?;
-        // Without spacing there is nothing to tell.
-        let body = if spaced { body.telling(&self.way.desk) } else { body };
         let mut request = Request::new(body);
         *request.uri_mut() = uri;
         *request.method_mut() = std::mem::take(&mut parts.method);
@@ -247,7 +251,7 @@ fn may_retry(method: &Method, route: &Route, options: &CallOptions) -> bool {
 }
 
 /// The response as the client gets it.
-fn finish(response: Response<GateBody<Incoming>>, report: &Report) -> Response<ProxyBody> {
+fn finish(response: Response<GateBody<Answering>>, report: &Report) -> Response<ProxyBody> {
     let (mut parts, body) = response.into_parts();
     let received = parts.version;
     // Whatever the upstream spoke; the server writes what its client speaks.

@@ -84,6 +84,12 @@ impl Way {
         self.outlet.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Closes connections that nobody will use.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn tidy(&self) {
+        self.outlet().iter().for_each(|outlet| outlet.tidy());
+    }
+
     #[cfg(feature = "proxy")]
     fn put(&self, prepared: Prepared) {
         *self.outlet.write().unwrap_or_else(PoisonError::into_inner) = prepared.outlet;

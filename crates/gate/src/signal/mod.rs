@@ -77,6 +77,10 @@ impl HeadSigns {
     #[must_use]
     pub fn read(head: Head<'_>, families: Families, max: Duration) -> Self {
         let Head { status, headers, wall } = head;
+        // A look at each name costs less than looking for a score of names that are seldom there.
+        if !status.is_redirection() && !headers.keys().any(|name| may_tell(name.as_str())) {
+            return Self { global: rate_headers::is_global(headers, families), ..Self::default() };
+        }
         let clock = ServerClock { headers, wall };
         let millis = families.has(HeaderFamily::RetryAfterMs);
         Self {
@@ -106,6 +110,11 @@ pub fn body_may_tell(style: BodyStyle, head: Head<'_>) -> bool {
         BodyStyle::Message => 400..500,
     };
     statuses.contains(&head.status.as_u16()) && head.headers.get(CONTENT_TYPE).is_none_or(is_text)
+}
+
+/// Whether a header may be one of those that tell of limits: all of them begin so.
+fn may_tell(name: &str) -> bool {
+    name.starts_with("x-") || name.starts_with("rate") || name.starts_with("retry-after")
 }
 
 fn is_text(kind: &HeaderValue) -> bool {

@@ -326,6 +326,7 @@ async fn sweep(server: Arc<Server>) {
         connections.ticks.set(start.elapsed());
         connections.sweep();
         server.proxy.gate().publish();
+        server.proxy.gate().tidy();
         sleep(pause).await;
     }
 }

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod limits;
+mod lines;
 mod pace;
 mod pass;
 mod sharing;

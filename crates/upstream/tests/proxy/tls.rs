@@ -1,8 +1,9 @@
-//! G28: TLS towards upstreams, HTTP/2 where both speak it, and whom it trusts.
+//! G28: TLS towards upstreams, HTTP/2 where both speak it, and whom it trusts; G1: spacing, however long that takes.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response};
@@ -18,27 +19,33 @@ use rustls::pki_types::PrivateKeyDer;
 use tidegate_upstream::{Gate, ServerSettings};
 use tidegate_upstreams::Upstream;
 use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsAcceptor;
 
 use crate::stage::{Stage, settings};
 
 type Body = StreamBody<futures_util::stream::Iter<std::vec::IntoIter<Result<Frame<Bytes>, std::convert::Infallible>>>>;
 
-/// Says what it was asked, in which version and by which host, with a trailer behind.
-async fn answer(request: Request<Incoming>) -> Result<Response<Body>, hyper::Error> {
+/// Says when and what it was asked, in which version and by which host, with a trailer behind.
+async fn answer(since: Instant, request: Request<Incoming>) -> Result<Response<Body>, hyper::Error> {
+    let at_ms = since.elapsed().as_millis().to_string();
     let (parts, body) = request.into_parts();
     let body = body.collect().await?;
     let host = parts.headers.get("host").map(|host| host.to_str().unwrap().to_owned());
     let said = format!("{:?} {} host={host:?} {} bytes", parts.version, parts.uri, body.to_bytes().len());
     let trailers = HeaderMap::from_iter([("x-sum".parse().unwrap(), HeaderValue::from_static("7"))]);
     let frames = vec![Ok(Frame::data(Bytes::from(said))), Ok(Frame::trailers(trailers))];
-    let response =
-        Response::builder().header("trailer", "x-sum").body(StreamBody::new(futures_util::stream::iter(frames)));
-    Ok(response.unwrap())
+    let response = Response::builder().header("trailer", "x-sum").header("x-at-ms", at_ms);
+    Ok(response.body(StreamBody::new(futures_util::stream::iter(frames))).unwrap())
 }
 
 /// A server of its own certificate authority that offers these protocols.
 async fn serve(protocols: &[&[u8]]) -> (SocketAddr, String) {
+    serve_after(protocols, Duration::ZERO).await
+}
+
+/// The same; the handshake of the first connection begins after a pause.
+async fn serve_after(protocols: &[&[u8]], pause: Duration) -> (SocketAddr, String) {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -52,10 +59,14 @@ async fn serve(protocols: &[&[u8]]) -> (SocketAddr, String) {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
+    let since = Instant::now();
+    let answer = move |request| answer(since, request);
+    let mut pauses = std::iter::once(pause);
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
+            let (acceptor, pause) = (acceptor.clone(), pauses.next());
             tokio::spawn(async move {
+                sleep(pause.unwrap_or_default()).await;
                 let Ok(socket) = acceptor.accept(socket).await else { return };
                 let http2 = socket.get_ref().1.alpn_protocol() == Some(b"h2");
                 let io = TokioIo::new(socket);
@@ -117,6 +128,47 @@ async fn g28_a_server_that_nobody_vouches_for_is_502_with_the_cause() {
     assert_eq!((answer.status, answer.problem().as_str()), (502, "upstream_unreachable"));
     let detail = answer.json()["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("certificate"), "{detail}");
+    std::fs::remove_file(ca).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn g1_a_call_that_connects_for_longer_than_the_spacing_still_leaves_alone() {
+    let (address, pem) = serve_after(&[b"http/1.1"], Duration::from_millis(700)).await;
+    let ca = file("slow", &pem);
+    let base = format!("base_url = \"https://localhost:{}\"\ndedupe = []", address.port());
+    let api = settings(&format!("{base}\nca_file = {:?}", ca.display().to_string()));
+    let gate = Gate::new([("api", api)]).unwrap();
+    let stage = Stage::of(Upstream::start().await.unwrap(), gate, ServerSettings::default()).await;
+    let calls: Vec<_> = (0..5).map(|_| stage.asking(stage.get("/api/x"), "")).collect();
+    let mut arrivals: Vec<u64> = Vec::new();
+    for call in calls {
+        arrivals.push(call.await.unwrap().header("x-at-ms").unwrap().parse().unwrap());
+    }
+    arrivals.sort();
+    assert!(arrivals[0] >= 700, "somebody overtook the first: {arrivals:?}");
+    assert!(arrivals.windows(2).all(|pair| pair[1] - pair[0] >= 250), "{arrivals:?}");
+    std::fs::remove_file(ca).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn g1_a_handshake_that_stands_still_is_502_and_keeps_the_others_no_longer() {
+    let (address, pem) = serve_after(&[b"http/1.1"], Duration::from_secs(60)).await;
+    let ca = file("still", &pem);
+    let base = format!("base_url = \"https://localhost:{}\"\ndedupe = []\nconnect_timeout_ms = 2000", address.port());
+    let api = settings(&format!("{base}\nca_file = {:?}", ca.display().to_string()));
+    let gate = Gate::new([("api", api)]).unwrap();
+    let stage = Stage::of(Upstream::start().await.unwrap(), gate, ServerSettings::default()).await;
+    let first = stage.asking(stage.get("/api/x"), "");
+    stage.until(|gate| gate.running == 1).await;
+    let since = Instant::now();
+    let second = stage.ask(stage.get("/api/y")).await;
+    // Its own handshake comes over a socket, during which the tests' time passes at the machine's speed.
+    assert!((1.9..30.0).contains(&since.elapsed().as_secs_f64()), "{:?}", since.elapsed());
+    assert_eq!(second.status, 200);
+    let first = first.await.unwrap();
+    assert_eq!((first.status, first.problem().as_str()), (502, "upstream_unreachable"));
+    let detail = first.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("no connection within 2 s"), "{detail}");
     std::fs::remove_file(ca).unwrap();
 }
 
