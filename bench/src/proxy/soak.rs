@@ -48,7 +48,7 @@ fn drive(target: Target, calls: &Arc<AtomicU64>, length: Duration) -> anyhow::Re
                 let mut line = Line::open(target).await?;
                 while Instant::now() < end {
                     let number = calls.fetch_add(1, Ordering::Relaxed);
-                    if number % LEAVES == 0 {
+                    if number.is_multiple_of(LEAVES) {
                         line.send(&request(target, "/late", number)).await?;
                         line = Line::open(target).await?;
                     } else {
