@@ -364,12 +364,14 @@ fn header_names(names: Option<Vec<String>>) -> Result<Vec<HeaderName>, SettingsE
 }
 
 fn base_url(url: Option<String>) -> Result<Option<String>, SettingsError> {
-    let wrong = || out_of_range("base_url", "write http:// or https://, a host, and no query");
+    let wrong = || out_of_range("base_url", "write http:// or https://, a host, and no query, fragment or password");
     let Some(url) = url else { return Ok(None) };
     let parsed: http::Uri = url.parse().map_err(|_| wrong())?;
     let good =
         matches!(parsed.scheme_str(), Some("http" | "https")) && parsed.host().is_some_and(|host| !host.is_empty());
-    if !good || parsed.query().is_some() {
+    // A password would be shown wherever the URL is; callers send their own credentials.
+    let more = parsed.query().is_some() || url.contains(['#', '@']);
+    if !good || more {
         return Err(wrong());
     }
     Ok(Some(url.trim_end_matches('/').to_owned()))

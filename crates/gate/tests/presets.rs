@@ -101,8 +101,19 @@ fn a_wrong_setting_is_refused_by_name() {
             "throttle_statuses = [200]",
             "throttle_statuses: statuses from 300 to 599; a throttle inside a 200 is told by `body`",
         ),
-        ("base_url = \"ftp://x\"", "base_url: write http:// or https://, a host, and no query"),
-        ("base_url = \"https://x/?q=1\"", "base_url: write http:// or https://, a host, and no query"),
+        ("base_url = \"ftp://x\"", "base_url: write http:// or https://, a host, and no query, fragment or password"),
+        (
+            "base_url = \"https://x/?q=1\"",
+            "base_url: write http:// or https://, a host, and no query, fragment or password",
+        ),
+        (
+            "base_url = \"https://user:word@x\"",
+            "base_url: write http:// or https://, a host, and no query, fragment or password",
+        ),
+        (
+            "base_url = \"https://x/#part\"",
+            "base_url: write http:// or https://, a host, and no query, fragment or password",
+        ),
         (
             "dedupe = [\"GET\"]",
             "dedupe: \"GET\" is no route: write a method and a path, such as \"GET /users/{id}\" or \"* /live/**\"",

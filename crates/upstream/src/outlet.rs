@@ -63,7 +63,9 @@ pub(crate) struct Reach {
 #[derive(Debug, thiserror::Error)]
 pub enum OutletError {
     /// The base URL.
-    #[error("base_url {url:?} is no URL of a server: write http:// or https://, a host, and no query")]
+    #[error(
+        "base_url {url:?} is no URL of a server: write http:// or https://, a host, and no query, fragment or password"
+    )]
     BaseUrl {
         /// The URL.
         url: String,

@@ -93,6 +93,12 @@ impl Proxy {
             return self.page(&parts, target);
         };
         let Some(outlet) = way.outlet() else { return self.refuse(&Self::no_client(&way, &self.gate)) };
+        if let Some(what) = hop::fault(&parts.method, &parts.headers) {
+            return self.refuse(&Problem::new(Code::BadRequest, what));
+        }
+        if target::climbs(target::path_of(path)) {
+            return self.refuse(&Problem::new(Code::BadRequest, "the path leaves the upstream's own by \"..\""));
+        }
         let trip = Trip { way: &way, outlet: &outlet, path, caller };
         let answered = match upgrade {
             None => trip.relay(&mut parts, body).await,
@@ -257,6 +263,7 @@ fn finish(response: Response<GateBody<Answering>>, report: &Report) -> Response<
     // Whatever the upstream spoke; the server writes what its client speaks.
     parts.version = Version::HTTP_11;
     hop::strip(&mut parts.headers);
+    headers::strip(&mut parts.headers);
     hop::add_via(&mut parts.headers, received);
     parts.headers.insert(headers::WAIT_MS, small(whole_ms(report.waited)));
     parts.headers.insert(headers::ATTEMPTS, small(report.attempts.into()));

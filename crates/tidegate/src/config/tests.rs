@@ -161,7 +161,7 @@ fn o3_a_fault_of_an_upstream_is_told_with_its_line_and_a_way_out() {
     );
     assert_eq!(
         wrong("base_url = \"x\""),
-        "tidegate.toml:4: upstreams.api.base_url: write http:// or https://, a host, and no query"
+        "tidegate.toml:4: upstreams.api.base_url: write http:// or https://, a host, and no query, fragment or password"
     );
     let no_file = wrong("base_url = \"http://x\"\nca_file = \"/nowhere.pem\"");
     assert!(no_file.starts_with("tidegate.toml:5: upstreams.api.ca_file: /nowhere.pem: "), "{no_file}");

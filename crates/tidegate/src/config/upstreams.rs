@@ -57,4 +57,4 @@ fn missing_url(preset: Preset) -> String {
 pub(crate) const RESERVED: [&str; 3] = ["healthz", "readyz", "metrics"];
 
 const NAME: &str = "is no name for a path; use 1 to 64 letters, digits, '-', '_' and '.'";
-const URL: &str = "write http:// or https://, a host, and no query";
+const URL: &str = "write http:// or https://, a host, and no query, fragment or password";

@@ -119,7 +119,8 @@ impl Watch {
         longer(self.since.load(Ordering::Relaxed), limit)
     }
 
-    fn heard(&self) {
+    /// Something of a head came.
+    pub(crate) fn heard(&self) {
         if self.busy.load(Ordering::Relaxed) == 0 && !self.head.load(Ordering::Relaxed) {
             self.since.store(self.ticks.now(), Ordering::Relaxed);
             self.head.store(true, Ordering::Relaxed);

@@ -31,6 +31,13 @@ pub(crate) fn take_options(headers: &mut HeaderMap) -> Result<CallOptions, Box<P
     Ok(options)
 }
 
+/// Takes off an answer what only the gate may say of it.
+pub(crate) fn strip(headers: &mut HeaderMap) {
+    while let Some(name) = headers.keys().find(|name| name.as_str().starts_with(PREFIX)).cloned() {
+        headers.remove(name);
+    }
+}
+
 fn read(name: &HeaderName, value: &HeaderValue, options: &mut CallOptions) -> Result<(), String> {
     match &name.as_str()[PREFIX.len()..] {
         "max-attempts" => {
@@ -78,7 +85,31 @@ const OPERATION_MAX: usize = 120;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn g22_any_bytes_are_read_or_refused_and_none_of_them_is_passed_on(
+            headers in proptest::collection::vec((0_usize..7, proptest::collection::vec(any::<u8>(), 0..40)), 0..6)
+        ) {
+            let names = ["key", "operation", "priority", "max-wait-ms", "max-attempts", "other", ""];
+            let mut map = HeaderMap::new();
+            for (name, value) in &headers {
+                let name = HeaderName::try_from(format!("{PREFIX}{}", names[*name])).unwrap();
+                if let Ok(value) = HeaderValue::from_bytes(value) {
+                    map.append(name, value);
+                }
+            }
+            if take_options(&mut map.clone()).is_ok() {
+                take_options(&mut map).unwrap();
+                prop_assert!(map.is_empty());
+            }
+            strip(&mut map);
+            prop_assert!(map.is_empty());
+        }
+    }
 
     fn taken(headers: &[(&str, &str)]) -> Result<(CallOptions, usize), String> {
         let mut map = HeaderMap::new();

@@ -1,13 +1,32 @@
 //! What a proxy takes off a message and puts on it (RFC 9110, 7.6).
 
-use http::Version;
 use http::header::{
-    CONNECTION, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING,
-    UPGRADE, VIA,
+    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRANSFER_ENCODING, UPGRADE, VIA,
 };
+use http::{Method, Version};
+
+/// Why a request is not one that can be passed on, if it is not.
+pub(crate) fn fault(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+    if method == Method::CONNECT {
+        return Some("this is no forward proxy: CONNECT is not served");
+    }
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let chunked = |coding: &HeaderValue| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    // Another coding would be taken off with its header, and the upstream would read coded bytes as plain ones.
+    match (codings.next(), codings.next()) {
+        (None, _) => None,
+        (Some(coding), None) if chunked(coding) => None,
+        (Some(_), _) => Some("the only transfer coding that is taken is chunked"),
+    }
+}
 
 /// Takes off the headers that are about one connection, and those that `Connection` names.
 pub(crate) fn strip(headers: &mut HeaderMap) {
+    // A length beside a transfer coding is not the body's (RFC 9112, 6.3).
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    }
     if headers.contains_key(CONNECTION) {
         let named: Vec<HeaderName> = tokens(headers, &CONNECTION).filter_map(|name| name.parse().ok()).collect();
         for name in named {
@@ -104,6 +123,26 @@ mod tests {
         assert!(takes_trailers(&headers));
         strip(&mut headers);
         assert_eq!(headers, map(&[("trailer", "x-sum"), ("accept", "*/*")]));
+    }
+
+    #[test]
+    fn g28_a_length_beside_a_transfer_coding_is_not_passed_on() {
+        let mut headers = map(&[("content-length", "5"), ("transfer-encoding", "chunked")]);
+        strip(&mut headers);
+        assert_eq!(headers, HeaderMap::new());
+        let mut headers = map(&[("content-length", "5")]);
+        strip(&mut headers);
+        assert_eq!(headers, map(&[("content-length", "5")]));
+    }
+
+    #[test]
+    fn g28_what_cannot_be_passed_on_is_said() {
+        let of = |method, headers: &[_]| fault(&method, &map(headers));
+        assert_eq!(of(Method::POST, &[("transfer-encoding", " Chunked")]), None);
+        assert_eq!(of(Method::GET, &[]), None);
+        assert!(of(Method::CONNECT, &[]).is_some());
+        assert!(of(Method::POST, &[("transfer-encoding", "gzip, chunked")]).is_some());
+        assert!(of(Method::POST, &[("transfer-encoding", "chunked"), ("transfer-encoding", "gzip")]).is_some());
     }
 
     #[test]

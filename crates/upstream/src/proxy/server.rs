@@ -16,6 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use metrics::{Counter, Gauge, counter, describe_counter, describe_gauge, gauge};
 use tidegate_gate::Key;
+use tokio::io::ReadBuf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
@@ -116,8 +117,9 @@ fn begin(server: &Arc<Server>, socket: TcpStream, peer: IpAddr) {
 async fn converse(proxy: Arc<Proxy>, socket: TcpStream, watch: Arc<Watch>, peer: IpAddr, streams_max: u32) {
     // Callers from one address take turns as one, unless they name their keys (G2).
     let caller = Key::of(&peer.to_string());
-    let http2 = match speaks_http2(&socket).await {
-        Ok(http2) => http2,
+    let http2 = match speaks_http2(&socket, &watch).await {
+        Ok(Some(http2)) => http2,
+        Ok(None) => return,
         Err(error) => return debug!(%peer, %error, "a connection ended before it said anything"),
     };
     let io = TokioIo::new(Watched { socket, watch: Arc::clone(&watch) });
@@ -171,20 +173,36 @@ async fn drive<C: Future>(conversation: C, finish: impl Fn(Pin<&mut C>), watch: 
     .await
 }
 
-/// Whether a connection begins as only HTTP/2 does ("PRI * …"; h2c with prior knowledge).
+/// Whether a connection begins as only HTTP/2 does ("PRI * …"; h2c with prior knowledge); `None` when it ends before it
+/// said so, or is to.
 ///
 /// Looked at without taking the bytes, so that no buffer stands between the parser and the socket afterwards.
-async fn speaks_http2(socket: &TcpStream) -> std::io::Result<bool> {
+async fn speaks_http2(socket: &TcpStream, watch: &Watch) -> std::io::Result<Option<bool>> {
     let mut start = [0; 3];
+    let mut pause = PEEK_PAUSE;
     loop {
-        let seen = socket.peek(&mut start).await?;
+        let Some(seen) = peek(socket, watch, &mut start).await? else { return Ok(None) };
         let so_far = &start[..seen];
         if seen == 0 || seen == start.len() || !b"PRI".starts_with(so_far) {
-            return Ok(so_far == b"PRI");
+            return Ok(Some(so_far == b"PRI"));
         }
-        // One or two bytes came by themselves; a socket with unread bytes is ready at once, so this would spin.
-        sleep(PEEK_PAUSE).await;
+        // One or two bytes came by themselves. A socket with unread bytes is ready at once, so asking again would spin;
+        // and from them on the client has `header_timeout_ms`.
+        watch.heard();
+        sleep(pause).await;
+        pause = (2 * pause).min(PEEK_PAUSE_MAX);
     }
+}
+
+/// Looks at the first bytes; `None` once the server is finishing, for nothing of a request has been taken.
+async fn peek(socket: &TcpStream, watch: &Watch, into: &mut [u8]) -> std::io::Result<Option<usize>> {
+    let mut into = ReadBuf::new(into);
+    // A finishing server wakes this task through its watch, which is asked at each poll.
+    poll_fn(|cx| match watch.is_finishing() {
+        true => Poll::Ready(Ok(None)),
+        false => socket.poll_peek(cx, &mut into).map_ok(Some),
+    })
+    .await
 }
 
 /// The open connections of one server.
@@ -333,7 +351,8 @@ async fn sweep(server: Arc<Server>) {
 
 /// How long accepting pauses when the process can open no more files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How long the rest of a connection's first three bytes is left alone.
+/// How long the rest of a connection's first three bytes is left alone, at first and at most.
 const PEEK_PAUSE: Duration = Duration::from_millis(1);
+const PEEK_PAUSE_MAX: Duration = Duration::from_millis(250);
 /// How often an HTTP/2 connection is asked whether it lives; dead ones keep no window open.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);

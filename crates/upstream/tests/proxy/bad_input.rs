@@ -148,3 +148,18 @@ async fn a_client_that_stalls_in_its_body_is_408_and_keeps_no_slot() {
         drop(sender);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn g28_what_cannot_be_passed_on_as_it_is_is_400() {
+    let stage = Stage::new("").await;
+    for head in [
+        "GET /api/../x HTTP/1.1\r\nhost: x\r\n",
+        "GET /api/a/%2e%2e%2f%2E./x HTTP/1.1\r\nhost: x\r\n",
+        "CONNECT /api/echo HTTP/1.1\r\nhost: x\r\n",
+        "POST /api/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n",
+    ] {
+        let answer = stage.raw(format!("{head}connection: close\r\n\r\n").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("\"bad_request\""), "{head}: {answer}");
+    }
+    assert!(stage.upstream.log().is_empty());
+}

@@ -20,6 +20,7 @@ async fn o9_a_request_under_way_ends_and_idle_connections_close_at_once() {
     let mut stage = Stage::with(held(), "min_interval_ms = 0").await;
     let idle = stage.ask(stage.get("/api/echo")).await;
     assert_eq!(idle.status, 200);
+    let _silent = TcpStream::connect(stage.address).await.unwrap();
     let running = stage.asking(stage.get("/api/held"), "");
     stage.upstream.wait_for_arrivals(2).await;
     drop(stage.stop.take());
