@@ -48,7 +48,7 @@ fn weigh(viewers: u32) {
 }
 
 /// What this machine needs to read one word in as much memory as the viewers take, each read naming the next. An ask
-/// is about ten of these: index, entry, line, alarm.
+/// is about three of these: two in the index, one for the entry; the line's bits stay in the cache.
 fn floor(viewers: u32) {
     let order = shuffled(viewers);
     let mut next = vec![[0_u32; WORDS_A_VIEWER]; viewers as usize];
