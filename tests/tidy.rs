@@ -11,6 +11,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-seats", &[]),
     ("tidegate-gate", &[]),
+    ("tidegate-edge", &[]),
     ("tidegate-token", &[]),
     ("tidegate-wire", &["tidegate-seats"]),
     ("tidegate-store", &["tidegate-seats", "tidegate-gate"]),
@@ -37,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that decide and never wait, open a socket or read a clock.
-const PURE: &[&str] = &["tidegate-seats", "tidegate-gate", "tidegate-token", "tidegate-wire"];
+const PURE: &[&str] = &["tidegate-seats", "tidegate-gate", "tidegate-edge", "tidegate-token", "tidegate-wire"];
 /// What a pure crate must not bring in, however far down.
 const NOT_PURE: &[&str] = &["tokio", "hyper", "axum", "rusqlite", "redis", "reqwest", "mio"];
 /// A file of one noun stays below this.

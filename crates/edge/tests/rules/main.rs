@@ -1,0 +1,7 @@
+//! The rules of the edge, one by one; each test names its rule.
+
+mod intake;
+mod saturation;
+mod scopes;
+mod sessions;
+mod stage;
