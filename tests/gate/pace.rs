@@ -13,29 +13,16 @@ const SLOTS: usize = 4;
 
 #[tokio::test]
 async fn g1_g2_a_thousand_queued_calls_of_ten_keys_start_spaced_bounded_and_in_turns() {
-    let interval = Duration::from_millis(10);
-    let log = run(interval).await;
-    // A machine that stalls shows up to four calls late and thus close together, but never more than the slots. What
-    // is left of the bound holds however busy it is; the exact gap is proven under virtual time.
-    for window in log.entries.windows(101) {
-        let span = Duration::from_nanos(window[100].at_ns - window[0].at_ns);
-        assert!(span >= interval * 95, "100 starts within {span:?}");
-    }
+    run(Duration::from_millis(10)).await;
 }
 
 #[tokio::test]
-#[ignore = "judges wall time, and takes four minutes: `./x bench pace` on a quiet machine"]
-async fn g1_no_gap_is_under_the_interval_of_a_youtube_like_upstream() {
-    let interval = Duration::from_millis(250);
-    let log = run(interval).await;
-    let mut gaps = log.gaps();
-    gaps.sort();
-    let short = gaps.iter().take_while(|gap| **gap < interval).count();
-    assert_eq!(short, 0, "of {} gaps; the shortest: {:?}", gaps.len(), &gaps[..8]);
+#[ignore = "takes four minutes: `./x bench pace`"]
+async fn g1_g2_a_thousand_calls_at_the_pace_of_a_youtube_like_upstream() {
+    run(Duration::from_millis(250)).await;
 }
 
-/// What the upstream saw, with all but the exact gaps judged already.
-async fn run(interval: Duration) -> Log {
+async fn run(interval: Duration) {
     let ms = interval.as_millis() as u64;
     // The first ones wait until everybody is in line. Later every fourth takes so long that the slots matter too.
     let door =
@@ -60,10 +47,10 @@ async fn run(interval: Duration) -> Log {
     for call in calls {
         assert_eq!(call.await.unwrap().status, 200);
     }
-    judge(stage.upstream.log())
+    judge(&stage.upstream.log(), interval);
 }
 
-fn judge(log: Log) -> Log {
+fn judge(log: &Log, interval: Duration) {
     assert_eq!(log.len(), CALLS + 1);
     assert!(log.max_in_flight() <= SLOTS as u32, "{} at once", log.max_in_flight());
     let place = log.entries.iter().position(|entry| entry.key == "person").unwrap();
@@ -74,13 +61,14 @@ fn judge(log: Log) -> Log {
     let competing = queued.first(900);
     // Over ten rounds of turns: two neighbours may overtake each other between the gate and the log.
     let (fair, worst) = (competing.jain_by_key(), competing.worst_jain_by_key(10 * KEYS));
+    // The distance counts from a call's write and the kernel stamps that write, so a busy machine can only widen this.
+    let gap = log.gaps_on_the_wire().into_iter().min().unwrap();
     println!(
-        "{} calls: shortest gap {:?}, at most {} at once, Jain {fair:.4} (worst 100: {worst:.4}), person after {}",
+        "{} calls: shortest gap {gap:?}, at most {} at once, Jain {fair:.4} (worst 100: {worst:.4}), person after {}",
         log.len(),
-        log.min_gap().unwrap(),
         log.max_in_flight(),
         place - SLOTS
     );
+    assert!(gap >= interval, "{gap:?}");
     assert!(fair >= 0.95 && worst >= 0.95, "Jain {fair}, worst {worst}");
-    log
 }

@@ -395,7 +395,14 @@ impl HeldSlot {
     /// What is to tell when the call leaves; `None` of one that left as it started.
     pub(crate) fn departure(&self) -> Option<Departure> {
         let (desk, index, progress) = (Arc::clone(&self.desk), self.index, Arc::clone(&self.progress));
-        self.leaves_later.then(|| Departure { desk, index, progress, told: AtomicBool::new(false) })
+        self.leaves_later.then(|| Departure {
+            desk,
+            index,
+            progress,
+            watched: AtomicBool::new(false),
+            begun: AtomicBool::new(false),
+            told: AtomicBool::new(false),
+        })
     }
 
     /// Keeps the slot for a body, for as long as it moves.
@@ -421,13 +428,38 @@ pub(crate) struct Departure {
     index: usize,
     /// Whose it is, for the index may be another call's by now.
     progress: Arc<Progress>,
+    /// Whoever writes the request to its socket tells.
+    watched: AtomicBool,
+    /// The request's head was taken to be written.
+    begun: AtomicBool,
     told: AtomicBool,
 }
 
+#[cfg(feature = "proxy")]
 impl Departure {
+    /// Leaves it to the caller to [tell](Self::written) when the head is written, which is later than when it is
+    /// [begun](Self::begin): a process that loses its core between the two would shorten the next gap.
+    pub(crate) fn watch(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// The request's head goes to its socket next.
+    pub(crate) fn begin(&self) {
+        self.begun.store(true, Ordering::Relaxed);
+        if !self.watched.load(Ordering::Relaxed) {
+            self.tell();
+        }
+    }
+
+    /// What had begun is written.
+    pub(crate) fn written(&self) {
+        if self.begun.load(Ordering::Relaxed) {
+            self.tell();
+        }
+    }
+
     /// The first time it is told counts.
-    #[cfg(feature = "proxy")]
-    pub(crate) fn tell(&self) {
+    fn tell(&self) {
         if self.told.swap(true, Ordering::Relaxed) {
             return;
         }

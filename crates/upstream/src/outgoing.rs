@@ -20,7 +20,7 @@ use crate::replay::Replay;
 /// A request's body on its way out.
 pub(crate) struct Outgoing {
     kind: Kind,
-    departure: Option<Departure>,
+    departure: Option<Arc<Departure>>,
 }
 
 enum Kind {
@@ -114,7 +114,12 @@ impl Outgoing {
 
     /// Lets the desk know when the request leaves.
     pub(crate) fn tell(&mut self, departure: Option<Departure>) {
-        self.departure = departure;
+        self.departure = departure.map(Arc::new);
+    }
+
+    /// What is to be told by whoever writes the request.
+    pub(crate) fn departure(&self) -> Option<Arc<Departure>> {
+        self.departure.clone()
     }
 
     /// How the upload of a stream goes.
@@ -189,7 +194,7 @@ impl Body for Outgoing {
 
     /// hyper asks this for the first time as it writes the request's head, and its socket is next.
     fn is_end_stream(&self) -> bool {
-        self.departure.iter().for_each(Departure::tell);
+        self.departure.iter().for_each(|departure| departure.begin());
         match &self.kind {
             Kind::Whole(bytes) => bytes.is_none(),
             Kind::Stream(stream) => stream.ahead.is_empty() && stream.body.is_end_stream(),

@@ -45,6 +45,7 @@ mod respond;
 mod route;
 mod script;
 mod serve;
+mod stamped;
 mod throttle;
 mod upstream;
 mod websocket;

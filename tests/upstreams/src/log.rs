@@ -20,6 +20,10 @@ pub struct Log {
 pub struct Entry {
     /// When its head was read.
     pub at_ns: u64,
+    /// When the kernel received the end of its head, in nanoseconds since 1970: on the loopback the instant at which
+    /// it was sent, however late the stand-in came to read it. 0 where the kernel does not say.
+    #[serde(default)]
+    pub received_ns: u64,
     /// When the head of its answer was given.
     pub answered_ns: Option<u64>,
     /// When its answer ended, or its caller went away.
@@ -128,6 +132,14 @@ impl Log {
     #[must_use]
     pub fn gaps(&self) -> Vec<Duration> {
         self.entries.windows(2).map(|pair| Duration::from_nanos(pair[1].at_ns - pair[0].at_ns)).collect()
+    }
+
+    /// The times between arrivals as the kernel saw them, in order: what a busy machine adds to [`Log::gaps`] is not
+    /// in them (G1).
+    #[must_use]
+    pub fn gaps_on_the_wire(&self) -> Vec<Duration> {
+        let gap = |pair: &[Entry]| Duration::from_nanos(pair[1].received_ns.saturating_sub(pair[0].received_ns));
+        self.entries.windows(2).map(gap).collect()
     }
 
     /// The shortest time between two arrivals.

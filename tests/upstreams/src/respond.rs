@@ -34,7 +34,7 @@ pub(crate) async fn respond(
         return control::answer(&shared, request).await;
     }
     let (parts, body) = request.into_parts();
-    let (mut decision, flight) = shared.arrive(&parts, connection);
+    let (mut decision, flight) = shared.arrive(&parts, &connection);
     decision.answer = decision.answer.settled();
     if let Some(Body::WebSocket) = decision.answer.body {
         return websocket::accept(&shared, Request::from_parts(parts, body), &decision, flight);

@@ -10,7 +10,7 @@ use http::request::Parts;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
@@ -20,6 +20,7 @@ use crate::latch::Latches;
 use crate::log::Entry;
 use crate::respond::respond;
 use crate::script::Script;
+use crate::stamped::{Received, Stamped};
 
 /// What all connections of a stand-in share.
 #[derive(Debug)]
@@ -33,10 +34,11 @@ pub(crate) struct Shared {
 }
 
 /// Where a request came from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) number: u64,
     pub(crate) peer: SocketAddr,
+    received: Received,
 }
 
 impl Shared {
@@ -47,11 +49,12 @@ impl Shared {
     }
 
     /// Decides and logs as one step, so that the log's order is the order of the decisions.
-    pub(crate) fn arrive(&self, call: &Parts, from: Connection) -> (Decision, Flight) {
+    pub(crate) fn arrive(&self, call: &Parts, from: &Connection) -> (Decision, Flight) {
         let mut desk = self.desk();
         let wall = self.clock.wall(desk.script().date_skew_s);
         let decision = desk.decide(call, from.peer.ip(), self.clock.now(), wall);
         let entry = Entry {
+            received_ns: from.received.last_ns(),
             connection: from.number,
             peer: from.peer.to_string(),
             version: format!("{:?}", call.version),
@@ -102,19 +105,21 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
         };
         // A caller that left before it was accepted is no reason to stop.
         let Ok((stream, peer)) = accepted else { continue };
-        tokio::spawn(connection(shared.clone(), stream, Connection { number, peer }));
+        // Small answers must not wait for the acknowledgement of the ones before.
+        let _ = stream.set_nodelay(true);
+        let Ok(stream) = Stamped::new(stream) else { continue };
+        let from = Connection { number, peer, received: stream.received() };
+        tokio::spawn(connection(shared.clone(), stream, from));
     }
 }
 
-async fn connection(shared: Arc<Shared>, stream: TcpStream, from: Connection) {
+async fn connection(shared: Arc<Shared>, stream: Stamped, from: Connection) {
     let mut closing = shared.closing.clone();
-    // Small answers must not wait for the acknowledgement of the ones before.
-    let _ = stream.set_nodelay(true);
     let mut server = auto::Builder::new(TokioExecutor::new());
     // All dates are the script's.
     server.http1().auto_date_header(false);
     server.http2().auto_date_header(false).max_concurrent_streams(1024);
-    let service = service_fn(move |request| respond(shared.clone(), from, request));
+    let service = service_fn(move |request| respond(shared.clone(), from.clone(), request));
     let serving = server.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::select! {
         _ = closing.changed() => {}

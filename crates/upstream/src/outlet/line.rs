@@ -42,6 +42,8 @@ impl Line {
         &mut self,
         request: Request<Outgoing>,
     ) -> Result<Response<Incoming>, TrySendError<Request<Outgoing>>> {
+        let departure = request.body().departure();
+        departure.iter().for_each(|departure| departure.watch());
         // Only the connection answers, and that is run here: nobody else has to wake for it, and a budget that has
         // run out must not end the asking without a waker.
         let mut answer = std::pin::pin!(unconstrained(self.to.try_send_request(request)));
@@ -50,6 +52,7 @@ impl Line {
         std::future::poll_fn(|cx| {
             bell.hush(cx.waker());
             run(connection, ended, waker);
+            departure.iter().for_each(|departure| departure.written());
             bell.ring_for(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())), cx)
         })
         .await
