@@ -182,7 +182,7 @@ where
     let mut heard = desk.hear(&slot, head(parts.status, &parts.headers));
     let mut ahead = Ahead::default();
     if heard.wants_body {
-        ahead = look::ahead(&mut body, desk.settings().stall).await;
+        ahead = look::ahead(&mut body).await;
         heard = desk.hear_body(&slot, heard, &look::decoded(&ahead, &parts.headers));
     }
     let streams = route.ends_at_head(parts.status, &parts.headers);

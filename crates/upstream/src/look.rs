@@ -13,27 +13,30 @@ use tidegate_gate::signal::body::LOOK_MAX;
 use tokio::time::timeout;
 
 use crate::body::Ahead;
-use crate::error::{Failure, Stalled};
+use crate::error::Failure;
 
-/// Reads up to 64 KiB of a body as it came. Ends early when the body ends, breaks, or does not move for `stall`.
-pub(crate) async fn ahead<B>(body: &mut B, stall: Duration) -> Ahead
+/// Reads up to 64 KiB of a body as it came. Ends early when the body ends or breaks, and after [`LOOK_TIME`]: what
+/// comes slower than that is for its reader, who has had no byte of it yet.
+pub(crate) async fn ahead<B>(body: &mut B) -> Ahead
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let mut ahead = Ahead::default();
     let mut bytes = 0;
-    while bytes < LOOK_MAX && ahead.end.is_none() {
-        match timeout(stall, body.frame()).await {
-            Ok(Some(Ok(frame))) => {
-                bytes += frame.data_ref().map_or(0, Bytes::len);
-                ahead.frames.push_back(frame);
+    let look = async {
+        while bytes < LOOK_MAX && ahead.end.is_none() {
+            match body.frame().await {
+                Some(Ok(frame)) => {
+                    bytes += frame.data_ref().map_or(0, Bytes::len);
+                    ahead.frames.push_back(frame);
+                }
+                Some(Err(error)) => ahead.end = Some(Err(Failure::new(error))),
+                None => ahead.end = Some(Ok(())),
             }
-            Ok(Some(Err(error))) => ahead.end = Some(Err(Failure::new(error))),
-            Ok(None) => ahead.end = Some(Ok(())),
-            Err(_elapsed) => ahead.end = Some(Err(Failure::new(Stalled))),
         }
-    }
+    };
+    let _slow = timeout(LOOK_TIME, look).await;
     ahead
 }
 
@@ -68,5 +71,8 @@ fn start_of(decoder: impl Read) -> Vec<u8> {
     start
 }
 
+/// How long a body may take to show its first 64 KiB. A throttle's few words come at once; a reader that waits longer
+/// would take its call for dead.
+const LOOK_TIME: Duration = Duration::from_secs(5);
 /// The decoder's input buffer, in bytes. It reads from memory, so a small one is enough.
 const BROTLI_BUFFER: usize = 4096;

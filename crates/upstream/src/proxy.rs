@@ -93,7 +93,7 @@ impl Proxy {
             return self.page(&parts, target);
         };
         let Some(outlet) = way.outlet() else { return self.refuse(&Self::no_client(&way, &self.gate)) };
-        if let Some(what) = hop::fault(&parts.method, &parts.headers) {
+        if let Some(what) = hop::fault(parts.version, &parts.method, &parts.headers) {
             return self.refuse(&Problem::new(Code::BadRequest, what));
         }
         if target::climbs(target::path_of(path)) {

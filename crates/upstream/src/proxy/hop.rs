@@ -1,15 +1,20 @@
 //! What a proxy takes off a message and puts on it (RFC 9110, 7.6).
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{Method, Version};
 
 /// Why a request is not one that can be passed on, if it is not.
-pub(crate) fn fault(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+pub(crate) fn fault(version: Version, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     if method == Method::CONNECT {
         return Some("this is no forward proxy: CONNECT is not served");
+    }
+    let mut hosts = headers.get_all(HOST).iter();
+    // RFC 9112, 3.2: two readers of such a request may think of two servers.
+    if version == Version::HTTP_11 && (hosts.next().is_none() || hosts.next().is_some()) {
+        return Some("an HTTP/1.1 request has one Host header");
     }
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let chunked = |coding: &HeaderValue| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
@@ -137,7 +142,7 @@ mod tests {
 
     #[test]
     fn g28_what_cannot_be_passed_on_is_said() {
-        let of = |method, headers: &[_]| fault(&method, &map(headers));
+        let of = |method, headers: &[_]| fault(Version::HTTP_2, &method, &map(headers));
         assert_eq!(of(Method::POST, &[("transfer-encoding", " Chunked")]), None);
         assert_eq!(of(Method::GET, &[]), None);
         assert!(of(Method::CONNECT, &[]).is_some());

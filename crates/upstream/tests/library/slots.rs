@@ -139,6 +139,34 @@ async fn g19_a_long_body_is_looked_at_for_64_kib_and_streams_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn g19_a_body_that_drips_reaches_its_reader_after_5_s_and_a_stalled_one_still_ends() {
+    let gate = gate("preset = \"youtube\"\ndedupe = []\nstall_ms = 10000");
+    let senders = Senders::default();
+    let client = by_hand(&senders, || Response::builder().header("content-type", "application/json"));
+    let mut paced = service(&gate, &client);
+    let since = Instant::now();
+    let call = tokio::spawn(async move { paced.call(post("/youtubei/v1/next", "{}")).await });
+    settle().await;
+    let mut sender = senders.lock().unwrap().remove(&0).unwrap();
+    let drip = tokio::spawn(async move {
+        for _ in 0..8 {
+            sender.send_data(Bytes::from_static(b" ")).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+        }
+        sender
+    });
+    let mut body = call.await.unwrap().unwrap().into_body();
+    assert_eq!(since.elapsed().as_secs(), 5);
+    for _ in 0..8 {
+        assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), " ");
+    }
+    let error = body.frame().await.unwrap().unwrap_err();
+    assert!(error.find::<Stalled>().is_some(), "{error}");
+    assert_eq!(gate.snapshot("api").unwrap().running, 0);
+    drop(drip);
+}
+
+#[tokio::test(start_paused = true)]
 async fn g19_a_bomb_of_a_body_costs_64_kib() {
     let gate = gate("preset = \"youtube\"\nmax_attempts = 1");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

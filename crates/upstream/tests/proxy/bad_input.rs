@@ -157,6 +157,8 @@ async fn g28_what_cannot_be_passed_on_as_it_is_is_400() {
         "GET /api/a/%2e%2e%2f%2E./x HTTP/1.1\r\nhost: x\r\n",
         "CONNECT /api/echo HTTP/1.1\r\nhost: x\r\n",
         "POST /api/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n",
+        "GET /api/echo HTTP/1.1\r\n",
+        "GET /api/echo HTTP/1.1\r\nhost: x\r\nhost: y\r\n",
     ] {
         let answer = stage.raw(format!("{head}connection: close\r\n\r\n").as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("\"bad_request\""), "{head}: {answer}");
