@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use tidegate_store::{Embedded, OpenError};
 use tokio::net::UnixStream;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::admin::{Done, Office, Order, socket};
 use crate::config::Config;
@@ -57,7 +57,11 @@ async fn do_it_here(store: &Arc<Embedded>, config: &Config, order: Order) -> Out
 }
 
 async fn send(stream: UnixStream, order: &Order) -> Outcome<Done> {
-    let (status, body) = exchange(stream, order).await.or_say(|| "the running server did not answer".to_owned())?;
+    let Ok(answer) = timeout(PATIENCE, exchange(stream, order)).await else {
+        let failure = Failure::new(format!("the running server did not answer within {} s", PATIENCE.as_secs()));
+        return Err(failure.hint("it may be stopped or its disk may hang; the order may still be carried out later"));
+    };
+    let (status, body) = answer.or_say(|| "the running server did not answer".to_owned())?;
     match status {
         StatusCode::OK => {
             serde_json::from_slice(&body).or_say(|| "the running server is of another version".to_owned())
@@ -86,3 +90,5 @@ fn nobody_there(error: &io::Error) -> bool {
 /// A server that starts holds the directory for a moment before it listens.
 const TRIES: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(100);
+/// Longer than a disk that is only slow takes for a commit.
+const PATIENCE: Duration = Duration::from_secs(15);

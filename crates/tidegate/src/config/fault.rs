@@ -34,9 +34,12 @@ impl Fault {
         let start = error.span().map(|span| span.start);
         let line = start.map(|start| line_at(text, start));
         let section = start.and_then(|start| section_at(text, start));
-        let (said, hint) = match unknown_key(error.message()) {
-            Some((key, known)) => (unknown_said(key, section), Some(nearest(key, section, &known))),
-            None => (error.message().replace('\n', " "), None),
+        let (said, hint) = if let Some((key, known)) = unknown_key(error.message()) {
+            (unknown_said(key, section), Some(nearest(key, section, &known)))
+        } else if let Some((value, known)) = unknown_value(error.message()) {
+            (format!("unknown value \"{value}\""), Some(most_alike(value, &known)))
+        } else {
+            (in_words(error.message()), None)
         };
         Self { file: file.to_owned(), line, said, hint }
     }
@@ -107,9 +110,34 @@ fn position_of(text: &str, path: &[&str]) -> Option<usize> {
 
 /// Takes serde's words "unknown field `a`, expected one of `b`, `c`" apart.
 fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
-    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    let key = names.next()?;
-    Some((key, names.collect()))
+    quoted(message.strip_prefix("unknown field ")?)
+}
+
+/// The same for "unknown variant …".
+fn unknown_value(message: &str) -> Option<(&str, Vec<&str>)> {
+    quoted(message.strip_prefix("unknown variant ")?)
+}
+
+fn quoted(names: &str) -> Option<(&str, Vec<&str>)> {
+    let mut names = names.split('`').skip(1).step_by(2);
+    let first = names.next()?;
+    Some((first, names.collect()))
+}
+
+/// Rust's names of types, which serde speaks of, as a person says them.
+fn in_words(message: &str) -> String {
+    let words = [
+        ("a nonzero u32", "a whole number from 1"),
+        ("u16", "a whole number up to 65535"),
+        ("u32", "a whole number up to 4294967295"),
+        ("u64", "a whole number"),
+        ("usize", "a whole number"),
+        ("f64", "a number"),
+        ("a sequence", "a list in [ ]"),
+        ("floating point `", "`"),
+    ];
+    let said = message.replace('\n', " ");
+    words.into_iter().fold(said, |said, (rust, word)| said.replace(rust, word))
 }
 
 fn unknown_said(key: &str, section: Option<&str>) -> String {
@@ -125,8 +153,12 @@ fn nearest(key: &str, section: Option<&str>, known: &[&str]) -> String {
     if let Some((section, _)) = elsewhere.as_deref().and_then(|full| full.rsplit_once('.')) {
         return format!("{key} belongs in [{section}]");
     }
-    let alike = |name: &&&str| strsim::jaro_winkler(key, name);
     let known: Vec<_> = known.iter().copied().chain(section.and_then(taken_out)).collect();
+    most_alike(key, &known)
+}
+
+fn most_alike(name: &str, known: &[&str]) -> String {
+    let alike = |other: &&&str| strsim::jaro_winkler(name, other);
     let best = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
     match best.filter(|name| alike(name) >= ALIKE) {
         Some(name) => format!("did you mean {name}?"),

@@ -158,7 +158,7 @@ impl Config {
             let path: Vec<&str> = key.split('.').collect();
             return Err(Fault::of_key(file, text, &path, &said));
         }
-        config.upstreams = upstreams::read(std::mem::take(&mut config.written))
+        config.upstreams = upstreams::read(std::mem::take(&mut config.written), config.gate_listen)
             .map_err(|wrong| Fault::of_key(file, text, &wrong.path(), &wrong.said))?;
         Ok(config)
     }

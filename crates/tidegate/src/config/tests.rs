@@ -59,6 +59,10 @@ fn o3_a_bad_value_is_answered_with_its_line_and_its_bounds() {
         fault("[control]\nlisten = \"localhost\""),
         "tidegate.toml:2: write an address and a port such as 127.0.0.1:8080, or off"
     );
+    assert_eq!(
+        fault("[control]\npage_burst = 0"),
+        "tidegate.toml:2: invalid value: integer `0`, expected a whole number from 1"
+    );
     assert!(fault("[seats]\noffer_s = \"3\"").starts_with("tidegate.toml:2: invalid type: string \"3\""));
 }
 
@@ -165,7 +169,21 @@ fn o3_a_fault_of_an_upstream_is_told_with_its_line_and_a_way_out() {
     );
     let no_file = wrong("base_url = \"http://x\"\nca_file = \"/nowhere.pem\"");
     assert!(no_file.starts_with("tidegate.toml:5: upstreams.api.ca_file: /nowhere.pem: "), "{no_file}");
-    assert!(wrong("preset = \"yotube\"").contains(":4: unknown variant `yotube`, expected one of `youtube`"));
+    assert_eq!(wrong("preset = \"yotube\""), "tidegate.toml:4: unknown value \"yotube\"\nhint: did you mean youtube?");
+    assert_eq!(wrong("min_interval_ms = -1"), "tidegate.toml:4: invalid value: integer `-1`, expected a whole number");
+    for (base_url, itself) in [
+        ("http://localhost:8090/api", true),
+        ("http://127.0.0.1:8090", true),
+        ("http://127.0.0.1:8091", false),
+        ("http://example.com:8090", false),
+    ] {
+        let read = Config::parse(Path::new("tidegate.toml"), &format!("[upstreams.api]\nbase_url = \"{base_url}\""));
+        assert_eq!(read.is_err(), itself, "{base_url}");
+    }
+    assert_eq!(
+        wrong("base_url = \"http://[::1]\"\n[gate]\nlisten = \"[::]:80\""),
+        "tidegate.toml:4: upstreams.api.base_url: is where this gate listens: a call would go round in it"
+    );
     assert_eq!(
         fault("[gate]\nmin_interval_ms = 3").split_once("hint: ").unwrap().1,
         "min_interval_ms belongs in [upstreams.NAME]"

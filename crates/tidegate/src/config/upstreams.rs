@@ -1,10 +1,13 @@
 //! `[upstreams.NAME]`: what the gate calls, and how.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
+use http::Uri;
+use http::uri::Scheme;
 use tidegate_upstream::{Gate, OutletError, Preset, SetupError, UpstreamSettings, UpstreamToml};
 
-use crate::config::Upstreams;
+use crate::config::{Listen, Upstreams};
 
 /// What is wrong with an upstream.
 pub(super) struct Wrong {
@@ -22,18 +25,21 @@ impl Wrong {
 }
 
 /// Fills in the presets and checks everything that can be checked without calling anybody.
-pub(super) fn read(written: BTreeMap<String, UpstreamToml>) -> Result<Upstreams, Wrong> {
-    written.into_iter().map(|(name, toml)| Ok((name.clone(), read_one(name, toml)?))).collect()
+pub(super) fn read(written: BTreeMap<String, UpstreamToml>, gate: Listen) -> Result<Upstreams, Wrong> {
+    written.into_iter().map(|(name, toml)| Ok((name.clone(), read_one(name, toml, gate)?))).collect()
 }
 
-fn read_one(name: String, toml: UpstreamToml) -> Result<UpstreamSettings, Wrong> {
+fn read_one(name: String, toml: UpstreamToml, gate: Listen) -> Result<UpstreamSettings, Wrong> {
     let wrong = |key, said| Wrong { name: name.clone(), key, said };
     let settings = toml.resolve().map_err(|error| wrong(Some(error.key()), error.reason()))?;
     if RESERVED.contains(&name.as_str()) {
         return Err(wrong(None, format!("/{name} is a page of the gate itself; choose another name")));
     }
-    if settings.base_url.is_none() {
+    let Some(url) = &settings.base_url else {
         return Err(wrong(Some("base_url"), missing_url(settings.preset)));
+    };
+    if is_gate_itself(url, gate) {
+        return Err(wrong(Some("base_url"), "is where this gate listens: a call would go round in it".to_owned()));
     }
     match Gate::check(&name, &settings) {
         Ok(()) => Ok(settings),
@@ -45,6 +51,20 @@ fn read_one(name: String, toml: UpstreamToml) -> Result<UpstreamSettings, Wrong>
             let said = format!("{}: {error}; name a PEM file of certificates, or leave it out", file.display());
             Err(wrong(Some("ca_file"), said))
         }
+    }
+}
+
+fn is_gate_itself(url: &str, gate: Listen) -> bool {
+    let (Listen::On(gate), Ok(url)) = (gate, url.parse::<Uri>()) else { return false };
+    let usual = if url.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+    if url.port_u16().unwrap_or(usual) != gate.port() {
+        return false;
+    }
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let any = gate.ip().is_unspecified();
+    match host.parse::<IpAddr>() {
+        Ok(address) => address == gate.ip() || (any && address.is_loopback()),
+        Err(_) => host == "localhost" && (any || gate.ip().is_loopback()),
     }
 }
 
