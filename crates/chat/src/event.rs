@@ -24,6 +24,7 @@ mod row;
 mod words;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use amount::{Amount, Money};
 pub use author::{Author, Badge, BadgeKind};
@@ -40,9 +41,9 @@ pub use words::{Emoji, Run, TextRun, Words};
 pub const SCHEMA: u32 = 1;
 
 /// One event of a live chat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
-    /// [`SCHEMA`].
+    /// The version of this schema ([`SCHEMA`]).
     pub schema: u32,
     /// What it is, with that kind's own fields; in JSON the field `kind` and the fields beside it.
     #[serde(flatten)]
@@ -50,13 +51,16 @@ pub struct Event {
     /// The upstream's own id of the row: opaque, compared exactly, the same when the upstream repeats the row after
     /// a re-bootstrap. It names what `removed` and `replaced` aim at. Not the resume point, which is SSE's `id:`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub id: Option<String>,
     /// When the row was sent: microseconds since 1970 UTC by the upstream's clock. A room fills in the time of
     /// receipt where the upstream told none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub at_us: Option<i64>,
     /// In the replay of a finished stream: milliseconds from the video's start; negative before it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub offset_ms: Option<i64>,
 }
 
@@ -74,7 +78,7 @@ impl Event {
 }
 
 /// The kinds of events (C7). `kind` in JSON is also SSE's `event:`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Kind {
     /// Somebody wrote something.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use tidegate_chat::event::Event;
 use tidegate_wire::{Code, Problem};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -21,7 +22,7 @@ use crate::routes::Route;
                        `retry_after_ms` and `Retry-After`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
-    components(schemas(Problem)),
+    components(schemas(Event, Problem)),
     tags(
         (name = "play", description = "The page's own calls; unknown fields are ignored"),
         (name = "seats", description = "A tenant's calls about viewers; unknown fields are refused"),

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::{Event, Words};
 
 /// The chat's mode changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Mode {
     /// Which mode it is about. Whether it was turned on or off stands in the text alone.
     pub mode: ModeKind,
@@ -15,11 +16,12 @@ pub struct Mode {
     pub words: Words,
     /// The upstream's second line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub note: Option<String>,
 }
 
 /// Which mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeKind {
     /// A pause between two messages of one author.
@@ -35,14 +37,14 @@ pub enum ModeKind {
 }
 
 /// How many are watching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ViewerCount {
     /// As the upstream counts them.
     pub viewers: u64,
 }
 
 /// A word of the upstream or of the room itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Status {
     /// What it is about.
     pub about: About,
@@ -51,15 +53,19 @@ pub struct Status {
     pub words: Words,
     /// A second line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub note: Option<String>,
     /// Where its button leads.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub link: Option<String>,
     /// The row that it is about.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false, no_recursion)]
     pub item: Option<Box<Event>>,
     /// The stream's state, when it is about the stream.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub stream: Option<StreamStatus>,
 }
 
@@ -72,7 +78,7 @@ impl Status {
 }
 
 /// What a status is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     /// The stream: its state, title and channel.
@@ -98,29 +104,34 @@ pub enum About {
 }
 
 /// What is known of the stream itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StreamStatus {
     /// Where it stands.
     pub state: StreamState,
     /// The video's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub video_id: Option<String>,
     /// The video's title.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub title: Option<String>,
     /// The channel's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub channel_id: Option<String>,
     /// The channel's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub channel: Option<String>,
     /// When it is to start or started: seconds since 1970 UTC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub starts_s: Option<i64>,
 }
 
 /// Where a stream stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamState {
     /// It is on.
@@ -146,15 +157,16 @@ pub enum StreamState {
 }
 
 /// Rows are missing here, between the event before and the one after.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Gap {
     /// How many, when that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub missed: Option<u64>,
 }
 
 /// Something went wrong (C5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Failure {
     /// Which kind.
     pub code: ErrorCode,
@@ -162,6 +174,7 @@ pub struct Failure {
     pub message: String,
     /// When to come back, in milliseconds from now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub retry_after_ms: Option<u64>,
     /// Whether nothing more will come: the stream of events ends here.
     #[serde(rename = "final")]
@@ -169,7 +182,7 @@ pub struct Failure {
 }
 
 /// The codes of C5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// The upstream wants fewer calls; the room goes on waiting.
@@ -183,7 +196,7 @@ pub enum ErrorCode {
 }
 
 /// Something of the upstream that this version does not know or cannot read. It never ends a room (C7).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Unknown {
     /// The upstream's name for it.
     pub raw_kind: String,
@@ -191,11 +204,12 @@ pub struct Unknown {
     pub reason: UnknownReason,
     /// What the upstream sent; left out when it is large.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub raw: Option<Value>,
 }
 
 /// Why something is `unknown`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownReason {
     /// The name is not known.

@@ -1,9 +1,10 @@
 //! What was written: plain text, and its parts where there is more to it.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A text. In JSON its two fields stand directly in the event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Words {
     /// The whole as plain text, in logical order and not otherwise touched: right-to-left letters, joiners and
     /// direction marks are as sent. A custom emoji stands as its shortcut (`:_wave:`). Empty when nothing was written.
@@ -29,7 +30,7 @@ impl Words {
 }
 
 /// One part of a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "run", rename_all = "snake_case")]
 pub enum Run {
     /// Letters.
@@ -39,13 +40,14 @@ pub enum Run {
 }
 
 /// A part of letters, all with one look.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TextRun {
     /// The letters; a line break is `\n`.
     pub text: String,
     /// Where it leads: an absolute `http` or `https` address, with the upstream's redirect taken off. The text of a
     /// link may be a shortened form of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub link: Option<String>,
     /// Shown bold.
     #[serde(skip_serializing_if = "is_false", default)]
@@ -56,7 +58,7 @@ pub struct TextRun {
 }
 
 /// An emoji.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Emoji {
     /// A standard emoji's characters, or a custom one's opaque id.
     #[serde(skip_serializing_if = "String::is_empty", default)]
@@ -66,12 +68,15 @@ pub struct Emoji {
     pub custom: bool,
     /// What a writer types for it: `:_wave:`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub shortcut: Option<String>,
     /// The largest picture's address; left out where the upstream withholds it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub url: Option<String>,
     /// What to read out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(nullable = false)]
     pub alt: Option<String>,
 }
 

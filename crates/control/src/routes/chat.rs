@@ -29,7 +29,7 @@ use crate::takeover;
         ("view" = Option<String>, Query, description = "`all` (the default) or `top`"),
         ("last-event-id" = Option<String>, Header, description = "The `id` of the last event that was read"),
     ),
-    responses((status = 200, description = "Events until the chat is over", body = String, content_type = "text/event-stream"))
+    responses((status = 200, description = "Events until the chat is over; the data of each is one `Event` as JSON", body = String, content_type = "text/event-stream"))
 )]
 pub(crate) async fn chat_events(State(control): State<Arc<Shared>>, call: Call) -> Response {
     match enter(&control, &call).await {
