@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-control", &["tidegate-chat", "tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"]),
     ("tidegate-upstream", &["tidegate-gate", "tidegate-store"]),
     ("tidegate-chat", &["tidegate-upstream"]),
+    ("tidegate-relay", &["tidegate-edge", "tidegate-token", "tidegate-wire"]),
     (
         "tidegate",
         &[

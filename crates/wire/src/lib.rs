@@ -21,6 +21,7 @@ pub mod health;
 mod json;
 pub mod play;
 mod problem;
+pub mod relay;
 mod reply;
 pub mod seats;
 pub mod streams;

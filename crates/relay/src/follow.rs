@@ -1,0 +1,126 @@
+//! Keeps the verifying keys fresh from the control's `/.well-known/jwks.json`, and notices when it is away.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Uri;
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use rustls::{ClientConfig, RootCertStore};
+use tidegate_token::PublicKeys;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use crate::keys::{Keys, unix_now};
+
+/// The control that a relay follows.
+pub struct Control {
+    keys_at: Uri,
+    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+}
+
+/// Why the keys could not be fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The control's address.
+    #[error("{0:?} is no address of a control: write http:// or https:// and a host, such as http://127.0.0.1:8080")]
+    Address(String),
+    /// It does not answer.
+    #[error("the control does not answer: {0}")]
+    Unreachable(String),
+    /// It answers something else.
+    #[error("the control answers {0} for its keys: is this address a control's?")]
+    Status(u16),
+    /// What it answers are no keys.
+    #[error("the control's keys: {0}")]
+    Keys(#[from] tidegate_token::KeysError),
+}
+
+impl Control {
+    /// The control at an address such as `http://127.0.0.1:8080`.
+    ///
+    /// # Errors
+    /// [`FetchError::Address`].
+    pub fn at(address: &str) -> Result<Self, FetchError> {
+        let wrong = || FetchError::Address(address.to_owned());
+        let keys_at = format!("{}/.well-known/jwks.json", address.trim_end_matches('/'));
+        let keys_at: Uri = keys_at.parse().map_err(|_| wrong())?;
+        if !matches!(keys_at.scheme_str(), Some("http" | "https")) || keys_at.host().is_none() {
+            return Err(wrong());
+        }
+        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has the versions of its own default")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
+        Ok(Self { keys_at, client: Client::builder(TokioExecutor::new()).build(connector) })
+    }
+
+    /// Fetches the keys once.
+    ///
+    /// # Errors
+    /// [`FetchError`].
+    pub async fn keys(&self) -> Result<PublicKeys, FetchError> {
+        let unreachable = |error: &dyn std::error::Error| FetchError::Unreachable(innermost(error));
+        let exchange = async {
+            let answer = self.client.get(self.keys_at.clone()).await.map_err(|error| unreachable(&error))?;
+            if !answer.status().is_success() {
+                return Err(FetchError::Status(answer.status().as_u16()));
+            }
+            let body = Limited::new(answer.into_body(), KEYS_MAX_BYTES).collect().await;
+            Ok(body.map_err(|error| unreachable(&*error))?.to_bytes())
+        };
+        let late = |_| FetchError::Unreachable(format!("nothing came within {} s", PATIENCE.as_secs()));
+        let body = timeout(PATIENCE, exchange).await.map_err(late)??;
+        Ok(PublicKeys::from_jwks(&String::from_utf8_lossy(&body))?)
+    }
+
+    /// Fetches the keys every few seconds, and at once when a token of an unknown key was shown. While the control
+    /// does not answer, the keys stay, and tokens that ended since it last did are taken. Rule E4.
+    pub async fn follow(&self, keys: &Keys) -> Infallible {
+        let mut answered = unix_now();
+        let mut next = Instant::now() + EVERY;
+        loop {
+            // A token of a key that nobody has must not make the relay ask without pause.
+            let earliest = Instant::now() + APART;
+            timeout_at(next, keys.wanted.notified()).await.ok();
+            sleep_until(earliest).await;
+            let asked = unix_now();
+            match self.keys().await {
+                Ok(fresh) => {
+                    keys.set_away(None);
+                    keys.set(fresh);
+                    answered = asked;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the keys could not be fetched; the ones known go on verifying");
+                    keys.set_away(Some(answered));
+                }
+            }
+            next = Instant::now() + EVERY;
+        }
+    }
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+/// Between two looks at the control. An outage is known about this late, and no token is lost by it: who is excused
+/// is counted from the last answer. Rule E4.
+const EVERY: Duration = Duration::from_secs(5);
+/// Between two looks that a token asked for.
+const APART: Duration = Duration::from_secs(1);
+/// A control that takes longer is away.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A set of keys is a few hundred bytes.
+const KEYS_MAX_BYTES: usize = 64 * 1024;
