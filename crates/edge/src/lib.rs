@@ -35,6 +35,7 @@
 
 mod answer;
 mod edge;
+mod fleet;
 mod handshakes;
 mod intake;
 mod load;
@@ -47,6 +48,7 @@ mod settings;
 
 pub use answer::{Admitted, Answer, End, Ended, Entry, Full, Refusal};
 pub use edge::Edge;
+pub use fleet::{Fleet, InUse, Listed, Report, Reported, Site, Watching};
 pub use load::{Busy, Reading, lag_of};
 pub use pass::{Pass, Role, SessionId};
 pub use removals::Removal;
