@@ -15,7 +15,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidegate-token", &[]),
     ("tidegate-wire", &["tidegate-seats"]),
     ("tidegate-store", &["tidegate-seats", "tidegate-gate"]),
-    ("tidegate-control", &["tidegate-chat", "tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"]),
+    (
+        "tidegate-control",
+        &["tidegate-chat", "tidegate-edge", "tidegate-seats", "tidegate-store", "tidegate-token", "tidegate-wire"],
+    ),
     ("tidegate-upstream", &["tidegate-gate", "tidegate-store"]),
     ("tidegate-chat", &["tidegate-upstream"]),
     ("tidegate-relay", &["tidegate-edge", "tidegate-token", "tidegate-wire"]),

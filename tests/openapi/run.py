@@ -38,7 +38,7 @@ def main() -> int:
         config.write_text(CONFIG)
         server = subprocess.Popen(
             [tidegate, "up", "--demo", "--listen", "127.0.0.1:0", "--gate-listen", "off"]
-            + ["--key", KEY, "--config", config, "--data", f"{folder}/data"],
+            + ["--key", KEY, "--relay-secret", KEY, "--config", config, "--data", f"{folder}/data"],
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -9,9 +9,9 @@ use tidegate_wire::streams::Stream;
 use tidegate_wire::{Code, Problem};
 
 use crate::control::Shared;
-use crate::relays;
 use crate::routes::no_stream;
 use crate::settings::HEARTBEAT_S;
+use crate::tokens::Life;
 
 /// An answer to an ask. Only here, for an `In`, is a token signed (T4).
 pub(crate) async fn told(
@@ -25,13 +25,15 @@ pub(crate) async fn told(
     let not_yet = match answer {
         Answer::In { seat, lost } => {
             let tenant = control.seats.tenant_of(stream).await.ok_or_else(no_stream)?;
-            let signed = control.tokens.viewer(seat, stream, &tenant, now, token_until);
+            let seat = seat.to_string();
+            let back = control.relays.knows(&seat);
+            let signed = control.tokens.viewer(&seat, stream, &tenant, back, Life { from: now, until: token_until });
             return Ok(Admission::Seated(Seated::In {
-                seat: seat.to_string(),
+                seat,
                 token: signed.token,
                 token_expires_s: signed.life_s,
                 heartbeat_s: HEARTBEAT_S,
-                relays: relays::list(region),
+                relays: control.relays.ranked(region),
                 lost: lost.map(gone),
             }));
         }

@@ -10,17 +10,15 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use tidegate_wire::{Code, Problem};
 
-use crate::settings::BODY_MAX_BYTES;
-
-/// Reads a body of at most [`BODY_MAX_BYTES`].
+/// Reads a body of at most `at_most` bytes.
 ///
 /// A body that is a little too large is read to its end and dropped: a client that is still sending when the
 /// connection closes may never see why.
-pub(crate) async fn read(body: impl Body<Data = Bytes>, time: Duration) -> Result<Bytes, Problem> {
-    if body.size_hint().lower() > DRAIN_MAX_BYTES as u64 {
-        return Err(too_large());
+pub(crate) async fn read(body: impl Body<Data = Bytes>, at_most: usize, time: Duration) -> Result<Bytes, Problem> {
+    if body.size_hint().lower() > (DRAINED * at_most) as u64 {
+        return Err(too_large(at_most));
     }
-    let mut whole = pin!(collect(body));
+    let mut whole = pin!(collect(body, at_most));
     // Most bodies are there together with their head, and need no timer.
     if let Poll::Ready(whole) = poll_fn(|cx| Poll::Ready(whole.as_mut().poll(cx))).await {
         return whole;
@@ -34,28 +32,28 @@ pub(crate) async fn read(body: impl Body<Data = Bytes>, time: Duration) -> Resul
     }
 }
 
-async fn collect(body: impl Body<Data = Bytes>) -> Result<Bytes, Problem> {
+async fn collect(body: impl Body<Data = Bytes>, at_most: usize) -> Result<Bytes, Problem> {
     let mut body = pin!(body);
     let mut whole = Bytes::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_broken| broken())?;
         let Ok(data) = frame.into_data() else { continue };
-        if whole.len() + data.len() > DRAIN_MAX_BYTES {
-            return Err(too_large());
+        if whole.len() + data.len() > DRAINED * at_most {
+            return Err(too_large(at_most));
         }
         // Nearly always the only piece, which is then taken as it is.
         whole = if whole.is_empty() { data } else { Bytes::from([whole, data].concat()) };
     }
-    if whole.len() > BODY_MAX_BYTES { Err(too_large()) } else { Ok(whole) }
+    if whole.len() > at_most { Err(too_large(at_most)) } else { Ok(whole) }
 }
 
-fn too_large() -> Problem {
-    Problem::new(Code::BodyTooLarge, format!("the body is larger than {BODY_MAX_BYTES} bytes"))
+fn too_large(at_most: usize) -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("the body is larger than {at_most} bytes"))
 }
 
 fn broken() -> Problem {
     Problem::new(Code::BadRequest, "the body ended before its length, or its chunks are malformed")
 }
 
-/// Bodies up to this size are read even though they are refused.
-const DRAIN_MAX_BYTES: usize = 4 * BODY_MAX_BYTES;
+/// Bodies up to so many times what is taken are read even though they are refused.
+const DRAINED: usize = 4;

@@ -8,7 +8,7 @@ use axum::Router;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tidegate_chat::Rooms;
-use tidegate_store::{Catalogue, Seats, StoreAway};
+use tidegate_store::{Catalogue, KeyDigest, Seats, StoreAway};
 use tidegate_wire::Problem;
 use tokio::net::TcpListener;
 
@@ -18,6 +18,7 @@ use crate::cors::Origins;
 use crate::departures::Departures;
 use crate::metrics::Metrics;
 use crate::outage::{self, Outage};
+use crate::relays::Relays;
 use crate::tokens::{Tokens, unix_now};
 use crate::{ControlSettings, openapi, routes, server};
 
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) outage: Outage,
     pub(crate) departures: Departures,
     pub(crate) description: Bytes,
+    pub(crate) relays: Relays,
     /// The rooms of live chats, where there are any.
     pub(crate) rooms: OnceLock<Rooms>,
     /// Held while a stream's settings are read, merged and written.
@@ -72,6 +74,7 @@ impl Control {
             metrics: Metrics::register(prometheus),
             outage: Outage::default(),
             departures: Departures::default(),
+            relays: Relays::default(),
             description: openapi::written(routes::all().into_openapi()),
             rooms: OnceLock::new(),
             changes: tokio::sync::Mutex::new(()),
@@ -106,6 +109,12 @@ impl Control {
     /// Opens the rooms of live chats to the chat's routes. The first rooms stay.
     pub fn open_rooms(&self, rooms: Rooms) {
         self.shared.rooms.get_or_init(|| rooms);
+    }
+
+    /// Lets relays in that show the fleet's secret, of which this is [`crate::auth::key_digest`]. Without it no relay
+    /// may report, and answers list none. The first secret stays.
+    pub fn admit_relays(&self, secret: KeyDigest) {
+        self.shared.relays.admit(secret);
     }
 
     /// Puts other settings in force; requests and connections under way keep what they began with.
@@ -166,6 +175,7 @@ impl Shared {
         if !self.outage.is_on() {
             self.departures.sweep(now);
         }
+        self.relays.tick();
         if now.is_multiple_of(SWEEP_S) {
             self.policy().buckets.sweep();
             self.metrics.upkeep();

@@ -29,6 +29,7 @@ use crate::routes::Route;
         (name = "streams", description = "A tenant's streams; unknown fields are refused"),
         (name = "tenant", description = "A tenant's account"),
         (name = "chat", description = "Live chats: one room for each, any number of viewers"),
+        (name = "relays", description = "For relays of the fleet"),
         (name = "keys", description = "Verifying tokens"),
         (name = "operations", description = "Running the process"),
     ),
@@ -36,15 +37,16 @@ use crate::routes::Route;
 )]
 pub(crate) struct Description;
 
-/// How a tenant's calls are signed in.
+/// How calls of tenants and of relays are signed in.
 struct KeyScheme;
 
 impl Modify for KeyScheme {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
-        let bearer =
-            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A tenant's secret key")).build();
         let components = openapi.components.get_or_insert_default();
-        components.add_security_scheme("key", SecurityScheme::Http(bearer));
+        for (name, what) in [("key", "A tenant's secret key"), ("relay", "The relay secret of the fleet")] {
+            let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(what)).build();
+            components.add_security_scheme(name, SecurityScheme::Http(bearer));
+        }
     }
 }
 

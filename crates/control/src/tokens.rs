@@ -22,6 +22,13 @@ struct State {
     settings: TokenSettings,
 }
 
+/// From when and until when a token is good, Unix seconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Life {
+    pub(crate) from: u64,
+    pub(crate) until: u64,
+}
+
 /// A token and what goes with it in an answer.
 pub(crate) struct Signed {
     pub(crate) token: String,
@@ -62,20 +69,25 @@ impl Tokens {
         now + u64::from(self.state().settings.viewer_life_s.get())
     }
 
-    /// Signs a viewer's token. Only for an `In` and for renewals: a token says that the seat was given (T4).
-    pub(crate) fn viewer(&self, seat: SeatId, stream: &StreamId, tenant: &TenantId, now: u64, until: u64) -> Signed {
+    /// Names the keys that verify now: another name, other keys (T1).
+    pub(crate) fn keys_version(&self) -> String {
+        self.state().keys.signer().to_owned()
+    }
+
+    /// Signs a viewer's token. Only for an `In` and for renewals: a token says that the seat was given (T4). `back`
+    /// says that the seat was at a relay a moment ago (T2).
+    pub(crate) fn viewer(&self, seat: &str, stream: &StreamId, tenant: &TenantId, back: bool, life: Life) -> Signed {
         let claims = Claims {
-            sub: seat.to_string(),
+            sub: seat.to_owned(),
             stream: stream.as_str().to_owned(),
             tenant: tenant.as_str().to_owned(),
             role: Role::Viewer,
-            iat: now,
-            exp: until,
+            iat: life.from,
+            exp: life.until,
             jti: random_name(),
-            // True once relays report who had a session; until then nobody is known to return (E11).
-            back: false,
+            back,
         };
-        Signed { token: self.state().keys.sign(&claims), life_s: until - now }
+        Signed { token: self.state().keys.sign(&claims), life_s: life.until - life.from }
     }
 
     /// Signs a publisher's token (S24).

@@ -79,6 +79,10 @@ pub trait Seats: Send + Sync {
     /// Kicks a seat or a viewer name.
     async fn kick(&self, stream: &StreamId, target: KickTarget<'_>) -> Result<KickAnswer, StoreAway>;
 
+    /// Whether a seat is known to have been given up (T6); not one that the store never heard of (T5). Answers from
+    /// memory, also while the store is away.
+    async fn is_freed(&self, stream: &StreamId, seat: SeatId) -> bool;
+
     /// Counts, with nothing expired in them; `None` for no such stream.
     async fn stats(&self, stream: &StreamId) -> Option<StreamStats>;
 

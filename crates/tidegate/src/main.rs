@@ -11,6 +11,7 @@ mod limits;
 mod listen;
 mod load;
 mod private_file;
+mod relay_secret;
 mod say;
 mod secret;
 mod settings;

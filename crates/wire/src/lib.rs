@@ -23,6 +23,7 @@ pub mod play;
 mod problem;
 pub mod relay;
 mod reply;
+pub mod report;
 pub mod seats;
 pub mod streams;
 pub mod tenant;

@@ -19,6 +19,7 @@ use super::Route;
 use crate::addresses::client_address;
 use crate::control::{Policy, Shared};
 use crate::request_id::RequestId;
+use crate::settings::BODY_MAX_BYTES;
 use crate::{auth, body, reply};
 
 /// What the server knows about a request before it is routed.
@@ -85,11 +86,16 @@ impl Asked {
 
     /// The whole body.
     pub(crate) async fn body(&mut self) -> Result<Bytes, Problem> {
+        self.body_of(BODY_MAX_BYTES).await
+    }
+
+    /// The whole body, which may be this long.
+    pub(crate) async fn body_of(&mut self, at_most: usize) -> Result<Bytes, Problem> {
         let time = self.context.policy.settings.body_timeout();
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(body, Sent::Taken) {
-            Sent::Incoming(body) => body::read(body, time).await,
-            Sent::Routed(body) => body::read(body, time).await,
+            Sent::Incoming(body) => body::read(body, at_most, time).await,
+            Sent::Routed(body) => body::read(body, at_most, time).await,
             Sent::Taken => Ok(Bytes::new()),
         }
     }

@@ -7,6 +7,7 @@ mod health;
 mod ingest;
 mod page;
 mod play;
+mod relays;
 mod seats;
 mod streams;
 mod tenant;
@@ -50,6 +51,7 @@ pub(crate) enum Route {
     ChatEvents,
     Rooms,
     Room,
+    RelayReport,
     Jwks,
     Description,
     Health,
@@ -67,7 +69,7 @@ const KEY: &[Code] = &[Code::Unauthorized];
 
 impl Route {
     /// Every route, in the order of the enum.
-    pub(crate) const ALL: [Self; 26] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::Admit,
         Self::Token,
         Self::Heartbeat,
@@ -88,6 +90,7 @@ impl Route {
         Self::ChatEvents,
         Self::Rooms,
         Self::Room,
+        Self::RelayReport,
         Self::Jwks,
         Self::Description,
         Self::Health,
@@ -119,6 +122,7 @@ impl Route {
             Self::ChatEvents => "chat_events",
             Self::Rooms => "list_rooms",
             Self::Room => "get_room",
+            Self::RelayReport => "relay_report",
             Self::Jwks => "jwks",
             Self::Description => "openapi",
             Self::Health => "healthz",
@@ -154,6 +158,7 @@ impl Route {
             Self::ChatEvents => &[&[Code::BadRequest, ChatOff, OriginNotAllowed, VideoNotFound, ChatDisabled, NotLive, MembersOnly, NotPublic, Ended, RateLimited, UpstreamError, GateQueueFull, TooManyRooms]],
             Self::Rooms => &[&[ChatOff]],
             Self::Room => &[&[Code::BadRequest, ChatOff, RoomNotFound]],
+            Self::RelayReport => &[BODY, KEY],
             Self::Ready => &[&[NotReady, StoreUnavailable]],
             Self::Jwks | Self::Description | Self::Health | Self::Metrics => &[],
             Self::Other => &[&[NotFound, MethodNotAllowed]],
@@ -188,6 +193,7 @@ impl Route {
             | Self::ChatEvents
             | Self::Rooms
             | Self::Room
+            | Self::RelayReport
             | Self::Jwks
             | Self::Description
             | Self::Health
@@ -218,6 +224,7 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Shared>> {
         .routes(routes!(chat::chat_events))
         .routes(routes!(chat::list_rooms))
         .routes(routes!(chat::get_room))
+        .routes(routes!(relays::relay_report))
         .routes(routes!(tenant::jwks))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

@@ -14,10 +14,10 @@ use tidegate_wire::{Code, Problem};
 
 use super::asking::Asking;
 use super::{Asked, Call, Route, StreamPath};
+use crate::answers;
 use crate::buckets::TooMany;
 use crate::control::Shared;
-use crate::tokens::{Presented, unix_now};
-use crate::{answers, relays};
+use crate::tokens::{Life, Presented, unix_now};
 
 /// Ask for a seat.
 ///
@@ -97,8 +97,10 @@ async fn renew(
         RenewalAnswer::StreamEnded => return Err(answers::stream_ended()),
         RenewalAnswer::StreamNotFound => return Err(super::no_stream()),
     };
-    let signed = control.tokens.viewer(seat, stream, &tenant, now, until);
-    Ok(Renewed { token: signed.token, token_expires_s: signed.life_s, relays: relays::list(None) })
+    let seat = seat.to_string();
+    let back = control.relays.knows(&seat);
+    let signed = control.tokens.viewer(&seat, stream, &tenant, back, Life { from: now, until });
+    Ok(Renewed { token: signed.token, token_expires_s: signed.life_s, relays: control.relays.ranked(None) })
 }
 
 /// S20: with the store away the presented token alone keeps a seat, unless it is known to have left. The store

@@ -206,6 +206,7 @@ async fn try_delete(control: &Shared, stream: &StreamPath, call: &Asked) -> Resu
     let (tenant, stream) = call.tenants_stream(control, stream).await?;
     let deleted = control.catalogue.delete_stream(&tenant, &stream).await;
     deleted.map_err(|error| answers::unchanged(control, error))?;
+    control.relays.stop(&stream);
     info!(%stream, request = %call.context.id, "stream deleted");
     Ok(())
 }

@@ -33,11 +33,16 @@ async fn try_tenant(control: &Shared, call: &Asked) -> Result<Tenant, Problem> {
     let settings = tenant.settings;
     let needed = sessions_needed(settings.viewer_cap, settings.publishers);
     let max_sessions = settings.max_sessions.unwrap_or(needed);
+    let in_use = control.relays.in_use(&id);
     Ok(Tenant {
         id: id.as_str().to_owned(),
         name: settings.name,
         limits: Limits { viewer_cap: settings.viewer_cap, max_sessions, publishers: settings.publishers },
-        used: Used { viewer_cap: tenant.seats_used, max_sessions: None, publishers: None },
+        used: Used {
+            viewer_cap: tenant.seats_used,
+            max_sessions: in_use.map(|in_use| in_use.sessions),
+            publishers: in_use.map(|in_use| in_use.publishers),
+        },
         warning: sessions_warning(settings.viewer_cap, settings.publishers, max_sessions),
     })
 }

@@ -9,6 +9,7 @@ mod heartbeats;
 mod nonces;
 mod openapi;
 mod operations;
+mod relays;
 mod seats;
 mod settings;
 mod sockets;

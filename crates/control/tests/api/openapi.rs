@@ -42,6 +42,7 @@ async fn o8_the_description_is_openapi_3_1_and_names_every_route() {
         "GET /v1/chat",
         "GET /v1/chat/{name}",
         "GET /v1/chat/{name}/events",
+        "POST /v1/relays/report",
         "GET /.well-known/jwks.json",
         "GET /healthz",
         "GET /readyz",
@@ -75,10 +76,11 @@ async fn o8_tenant_calls_are_signed_in_and_answer_401_in_the_description() {
     for (path, item) in description["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let is_tenants = path.starts_with("/v1/streams") || path == "/v1/tenant";
-            let signed_in = operation["security"] == json!([{"key": []}]);
+            let is_relays = path.starts_with("/v1/relays");
+            let by = |scheme: &str| operation["security"] == json!([{scheme: []}]);
             assert_eq!(
-                (signed_in, operation["responses"]["401"].is_object()),
-                (is_tenants, is_tenants),
+                (by("key"), by("relay"), operation["responses"]["401"].is_object()),
+                (is_tenants, is_relays, is_tenants || is_relays),
                 "{method} {path}"
             );
         }

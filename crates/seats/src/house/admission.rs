@@ -132,6 +132,18 @@ impl House {
         (self.due_of(entry) > tick || self.is_outage(tick)).then_some(entry.seat)
     }
 
+    /// Whether a seat is known to have been given up: its tokens are dead and its sessions end (T6). One that this house
+    /// has never heard of is not, for its memory may be what was lost (T5). Changes nothing.
+    #[must_use]
+    pub fn is_freed(&self, stream: &StreamId, seat: SeatId, now: Now) -> bool {
+        let Some(no) = self.stream_numbers.get(stream).copied() else { return false };
+        let tick = self.tick(now);
+        match self.entries.by_seat(no, seat) {
+            Some(slot) => self.due_of(self.entries.get(slot)) <= tick && !self.is_outage(tick),
+            None => self.stream_at(no).ended() || self.departed.why(no, seat, tick).is_some(),
+        }
+    }
+
     fn named_by(&mut self, no: StreamNo, ask: &Ask<'_>, now: Now, tick: Tick) -> Named {
         let mut lost = None;
         let found = match (ask.seat, ask.nonce) {

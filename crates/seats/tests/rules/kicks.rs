@@ -113,6 +113,8 @@ fn t6_a_freed_seat_is_dead_at_once_for_renewals_and_heartbeats() {
     stage.pass(s(19));
     stage.beat("Stays");
     stage.drift(s(1));
+    let freed = ["Left", "Kicked", "Silent", "Stays", "Stranger"].map(|page| stage.is_freed(page));
+    assert_eq!(freed, [true, true, true, false, false], "a seat never heard of may be what a store lost");
     let renewals = ["Left", "Kicked", "Silent", "Stays"].map(|page| stage.renew(page));
     assert_eq!(renewals, [RenewalAnswer::Gone, RenewalAnswer::Kicked, RenewalAnswer::Gone, RenewalAnswer::Granted]);
     assert_eq!(

@@ -346,6 +346,15 @@ impl Stage {
         self.house.stats(&stream_id(stream), self.now).unwrap()
     }
 
+    /// Whether the seat of a page is known to be given up; a page without one has a seat of another house.
+    pub(crate) fn is_freed(&mut self, page: &str) -> bool {
+        let seat = match self.hand(page) {
+            Hand::Seat(seat) => seat,
+            Hand::Empty | Hand::Garbage => self.fresh_id(),
+        };
+        self.house.is_freed(&stream_of(page), seat, self.now)
+    }
+
     /// Seats, line and turns of stream `one`, in words.
     pub(crate) fn counts(&mut self) -> String {
         self.counts_of("one")

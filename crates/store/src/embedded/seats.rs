@@ -121,6 +121,13 @@ impl Seats for Embedded {
         stats
     }
 
+    async fn is_freed(&self, stream: &StreamId, seat: SeatId) -> bool {
+        let Some(desk) = self.desk_of(stream) else { return false };
+        let mut at_desk = desk.take();
+        let now = at_desk.now;
+        at_desk.house().is_freed(stream, seat, now)
+    }
+
     async fn seats(&self, stream: &StreamId, after: Option<Arrival>, at_most: usize) -> Vec<SeatListing> {
         let Some(desk) = self.desk_of(stream) else { return Vec::new() };
         let mut at_desk = desk.take_swept();

@@ -17,7 +17,7 @@ use crate::settings::{GateListen, Logging, Settings};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
 use crate::token_keys::TokenKeys;
-use crate::{chat, gate, limits, listen};
+use crate::{chat, gate, limits, listen, relay_secret};
 
 use self::first::Greeting;
 use self::reload::Reload;
@@ -34,6 +34,10 @@ pub(crate) struct Up {
     /// The secret key of tenant main, instead of a made one. Better in the environment, where `ps` does not show it
     #[arg(long, value_name = "KEY", env = "TIDEGATE_KEY", hide_env_values = true)]
     key: Option<SecretKey>,
+
+    /// What relays show to report here, instead of the data directory's relay-secret. Better in the environment
+    #[arg(long, value_name = "SECRET", env = "TIDEGATE_RELAY_SECRET", hide_env_values = true)]
+    relay_secret: Option<SecretKey>,
 
     /// Make a public stream named demo, with 2 seats and 1 place in line, and print what to try
     #[arg(long)]
@@ -94,6 +98,7 @@ async fn run_with(
     let (seats, catalogue): (Arc<Embedded>, Arc<Embedded>) = (Arc::clone(store), Arc::clone(store));
     let prometheus = telemetry.metrics.clone();
     let control = Control::new(config.control.clone(), seats, catalogue, Arc::clone(&tokens), prometheus);
+    control.admit_relays(relay_secret::of(&config.store.data, up.relay_secret.as_ref())?.digest());
     let catalogue: Arc<Embedded> = Arc::clone(store);
     if let Some(rooms) = chat::rooms(config, gate_door.as_ref().map(gate::Door::gate))? {
         control.open_rooms(rooms);
