@@ -5,7 +5,7 @@
 use std::io::{self, BufRead};
 use std::time::Duration;
 
-use tidegate_youtube::{Fault, Script, YouTube};
+use tidegate_youtube::{Fault, Script, State, YouTube};
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() -> io::Result<()> {
@@ -34,7 +34,7 @@ fn obey(youtube: &YouTube, line: &str) -> io::Result<()> {
             let status = u16::try_from(status).map_err(io::Error::other)?;
             youtube.fail([Fault { retry_after: words.next().map(str::to_owned), ..Fault::new(status, "") }]);
         }
-        ("end", _) => youtube.change(|script| script.is_live = false),
+        ("end", _) => youtube.change(|script| script.state = State::Ended),
         _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("cannot {line:?}"))),
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tidegate_chat::Refused;
 use tidegate_chat::event::{ErrorCode, Kind};
 use tidegate_chat::room::Ending;
-use tidegate_youtube::{Fault, Script};
+use tidegate_youtube::{Fault, Script, State};
 
 use crate::stage::{Got, Stage, VIDEO};
 
@@ -18,14 +18,14 @@ fn is_limited(got: &Got) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn g9_each_throttle_is_told_and_the_room_goes_on_without_loss() {
-    let sorry = "https://www.google.com/sorry/index?continue=x".to_owned();
+    let sorry = "https://www.google.com/sorry/index?continue=x";
     let after = |seconds: &str| Some(seconds.to_owned());
     for (fault, cooldown_s) in [
         (Fault { retry_after: after("40"), ..Fault::new(429, "<html></html>") }, 40),
         (Fault::new(429, "<html></html>"), 30),
         (Fault::new(200, QUOTA), 30),
         (Fault::new(200, QUOTA_TEXT), 30),
-        (Fault { location: Some(sorry), ..Fault::new(302, "") }, 30),
+        (Fault::to(sorry), 30),
     ] {
         let stage = Stage::new(Script::default()).await;
         let mut viewer = stage.enter(VIDEO, None).await.unwrap();
@@ -112,7 +112,7 @@ async fn c4_a_finished_stream_is_refused_and_a_stream_that_ends_says_so() {
     let mut viewer = stage.enter(VIDEO, None).await.unwrap();
     let mut got = Got::default();
     got.until(&mut viewer, |got| got.rows.len() >= 10).await;
-    stage.youtube.change(|script| script.is_live = false);
+    stage.youtube.change(|script| script.state = State::Ended);
     while let Some(frames) = viewer.next().await {
         got.take(&frames);
     }

@@ -1,32 +1,13 @@
-//! Live chats: the way from a room to its viewers, over real sockets and from a stand-in YouTube.
+//! A viewer's connection, byte by byte (C1, C8, C9, O9).
 
-use std::time::Duration;
-
-use http::{Method, Request};
-use tidegate_chat::{COMMENT_EVERY, ChatSettings, Rooms, STALL};
-use tidegate_control::ControlSettings;
-use tidegate_store::EmbeddedSettings;
-use tidegate_upstream::{Gate, Preset};
-use tidegate_youtube::{Script, YouTube};
+use http::Method;
+use tidegate_chat::{COMMENT_EVERY, STALL};
+use tidegate_youtube::Script;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
+use super::{VIDEO, open, with};
 use crate::support::*;
-
-const VIDEO: &str = "abcdefghij0";
-
-async fn with(settings: ControlSettings, script: Script) -> (House, YouTube) {
-    let house = House::with(settings, EmbeddedSettings::default()).await;
-    let youtube = YouTube::start(script).await.unwrap();
-    let gate = Gate::new([("youtube", Preset::Youtube.settings())]).unwrap();
-    let settings = ChatSettings { max_rooms: 1, ..ChatSettings::new("youtube", &youtube.url()) };
-    house.control.open_rooms(Rooms::new(gate, settings).unwrap());
-    (house, youtube)
-}
-
-async fn open() -> (House, YouTube) {
-    with(unlimited(), Script { rate: 20.0, hint_ms: 1000, ..Script::default() }).await
-}
 
 /// A viewer's connection, with what was read up to `enough`.
 async fn view(house: &House, headers: &str, enough: impl Fn(&str) -> bool) -> (TcpStream, String) {
@@ -92,7 +73,7 @@ async fn c8_who_comes_back_with_its_last_id_goes_on_behind_it() {
 
 #[tokio::test]
 async fn c9_a_quiet_chat_sends_a_comment() {
-    let (house, _youtube) = with(unlimited(), Script { rate: 0.0, hint_ms: 10_000, ..Script::default() }).await;
+    let (house, _youtube) = with(Script { rate: 0.0, hint_ms: 10_000, ..Script::default() }).await;
     let (mut socket, text) = view(&house, "", |text| text.contains("retry: ")).await;
     assert!(!text.contains("\n:\n\n"), "{text}");
     tokio::time::pause();
@@ -104,7 +85,7 @@ async fn c9_a_quiet_chat_sends_a_comment() {
 
 #[tokio::test]
 async fn c9_a_viewer_that_reads_nothing_is_cut() {
-    let (house, youtube) = with(unlimited(), Script { rate: 20.0, hint_ms: 1000, ..Script::default() }).await;
+    let (house, youtube) = with(Script { rate: 20.0, hint_ms: 1000, ..Script::default() }).await;
     let socket = TcpSocket::new_v4().unwrap();
     // The less the system keeps for it, the sooner nothing more can be written.
     socket.set_recv_buffer_size(4096).unwrap();
@@ -122,47 +103,6 @@ async fn c9_a_viewer_that_reads_nothing_is_cut() {
     let mut rest = Vec::new();
     let _end_or_reset = socket.read_to_end(&mut rest).await;
     assert!(rest.len() > 1000, "{}", rest.len());
-}
-
-#[tokio::test]
-async fn c4_before_the_stream_opens_an_error_is_a_status_with_a_code() {
-    let (house, youtube) = open().await;
-    let events = |name: &str| format!("/v1/chat/{name}/events");
-    assert_eq!(house.get(&events("no-id")).await.problem(), (400, "bad_request"));
-    assert_eq!(house.get(&format!("{}?view=best", events(VIDEO))).await.problem(), (400, "bad_request"));
-    assert_eq!(house.get(&format!("/v1/chat/{VIDEO}")).await.problem(), (404, "room_not_found"));
-    assert_eq!(house.get("/v1/chat/@somebody").await.problem(), (400, "bad_request"));
-    assert_eq!(house.send(Method::POST, &events(VIDEO), None, "").await.problem(), (405, "method_not_allowed"));
-    youtube.change(|script| script.is_live = false);
-    assert_eq!(house.get(&events(VIDEO)).await.problem(), (409, "ended"));
-    youtube.change(|script| script.is_live = true);
-    // C10: another room than the only one that there may be.
-    let (_socket, _text) = view(&house, "", |text| ids(text).len() > 1).await;
-    assert_eq!(house.get(&events("abcdefghij1")).await.problem(), (503, "too_many_rooms"));
-    let origins = ControlSettings { cors_origins: vec!["https://a.example".to_owned()], ..unlimited() };
-    house.control.reload(origins);
-    let foreign = Request::get(events(VIDEO)).header("host", "a").header("origin", "https://b.example");
-    assert_eq!(house.request(foreign.body(String::new()).unwrap()).await.problem(), (403, "origin_not_allowed"));
-}
-
-#[tokio::test]
-async fn c4_a_rate_limit_refuses_a_room_that_does_not_run_yet() {
-    let (house, youtube) = open().await;
-    youtube.throttle_for(Duration::from_secs(60));
-    for _ in 0..2 {
-        let refused = house.get(&format!("/v1/chat/{VIDEO}/events")).await;
-        assert_eq!(refused.problem(), (429, "rate_limited"));
-        assert!(refused.body["retry_after_ms"].as_u64().unwrap() > 1000, "{refused:?}");
-    }
-    assert_eq!(youtube.log().len(), 1, "the second is known without a call");
-}
-
-#[tokio::test]
-async fn c4_without_rooms_the_routes_say_so() {
-    let house = House::open().await;
-    for path in ["/v1/chat", "/v1/chat/abcdefghij0", "/v1/chat/abcdefghij0/events"] {
-        assert_eq!(house.get(path).await.problem(), (404, "chat_off"), "{path}");
-    }
 }
 
 #[tokio::test]
