@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use foldhash::fast::FixedState;
+use foldhash::quality::RandomState;
 use http::header::{self, HeaderMap, HeaderName};
 use http::{Method, Uri};
 
@@ -82,7 +83,8 @@ fn sorted<'a>(parts: &FingerprintParts<'a>) -> impl Iterator<Item = (&'a [u8], &
 /// The flights of one upstream, and their callers.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
-    by_fingerprint: HashMap<Fingerprint, Ticket>,
+    /// Seeded, for callers choose what is hashed; equal are only equal bytes.
+    by_fingerprint: HashMap<Fingerprint, Ticket, RandomState>,
     flights: HashMap<Ticket, Flight, FixedState>,
     callers: HashMap<Ticket, Caller, FixedState>,
 }

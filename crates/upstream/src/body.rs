@@ -12,17 +12,17 @@ use crate::error::{Failure, Stalled};
 use crate::flight::First;
 use crate::lease::Lease;
 
-/// A response's body. Its call's slot goes back when it has ended, or when it is dropped (G3).
+/// A response's body, small to hand on. Its call's slot goes back when it has ended, or when it is dropped (G3).
 pub struct GateBody<B>(Kind<B>);
 
 enum Kind<B> {
-    Own(Own<B>),
+    Own(Box<Own<B>>),
     First(Box<First<B>>),
-    Copy(Copy),
+    Copy(Box<Copy>),
 }
 
 impl<B> GateBody<B> {
-    pub(crate) fn own(own: Own<B>) -> Self {
+    pub(crate) fn own(own: Box<Own<B>>) -> Self {
         Self(Kind::Own(own))
     }
 
@@ -31,7 +31,7 @@ impl<B> GateBody<B> {
     }
 
     pub(crate) fn copy(copy: Copy) -> Self {
-        Self(Kind::Copy(copy))
+        Self(Kind::Copy(Box::new(copy)))
     }
 }
 
@@ -118,6 +118,27 @@ where
         polled.map(|next| next.map(|frame| frame.map_err(Failure::new)))
     }
 
+    /// Takes in what of the body has come already, if that is not much; whether that was all of it.
+    pub(crate) fn is_here(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut bytes = 0;
+        while self.ahead.end.is_none() && !self.body.is_end_stream() && bytes < AT_ONCE_MAX {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    bytes += frame.data_ref().map_or(0, Bytes::len);
+                    self.ahead.frames.push_back(frame);
+                }
+                Poll::Ready(Some(Err(error))) => self.ahead.end = Some(Err(Failure::new(error))),
+                Poll::Ready(None) => self.ahead.end = Some(Ok(())),
+                Poll::Pending => return false,
+            }
+        }
+        let is_here = self.ahead.end.is_some() || self.body.is_end_stream();
+        if is_here {
+            self.lease = None;
+        }
+        is_here
+    }
+
     fn stall(&mut self) -> Result<Frame<Bytes>, Failure> {
         self.ahead.end = Some(Ok(()));
         Err(Failure::new(Stalled))
@@ -174,3 +195,6 @@ impl Copy {
         hint
     }
 }
+
+/// How much of a body is taken in at once before it is asked for, in bytes.
+const AT_ONCE_MAX: usize = 64 * 1024;

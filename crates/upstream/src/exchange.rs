@@ -24,10 +24,11 @@ use crate::{flight, look};
 pub(crate) trait Carrier<B>: Clone + Send + 'static {
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin + Send + 'static;
 
-    /// `departure` is to be told when the request leaves, if that is later than now (G1).
+    /// `departure` is to be told when the request leaves, if that is later than now (G1). The request is boxed once for
+    /// all its way: each of the futures on it would have room for another one.
     fn carry(
         &mut self,
-        request: Request<B>,
+        request: Box<Request<B>>,
         departure: Option<Departure>,
     ) -> impl Future<Output = Result<Response<Self::Body>, Failure>> + Send;
 }
@@ -67,7 +68,7 @@ pub(crate) struct Answer<B> {
 /// A response whose signals are read, and whose slot its body holds.
 pub(crate) struct Received<B> {
     pub(crate) parts: Parts,
-    pub(crate) own: Own<B>,
+    pub(crate) own: Box<Own<B>>,
     pub(crate) heard: Heard,
     pub(crate) waited: Duration,
     /// The slot went back with the head: it stays open by design (G3).
@@ -79,7 +80,7 @@ pub(crate) async fn exchange<B, C>(
     desk: &Arc<Desk>,
     carrier: &mut C,
     mut outing: Outing,
-    mut request: Request<B>,
+    mut request: Box<Request<B>>,
 ) -> Result<(Response<GateBody<C::Body>>, Report), GateError>
 where
     B: Replay + Send + 'static,
@@ -121,13 +122,13 @@ pub(crate) async fn alone<B, C>(
     desk: &Arc<Desk>,
     carrier: &mut C,
     outing: &Outing,
-    request: Request<B>,
+    request: Box<Request<B>>,
 ) -> Result<Answer<C::Body>, GateError>
 where
     C: Carrier<B>,
 {
-    let slot = desk.slot(outing.call.clone()).await?;
-    Ok(answer(desk, outing, receive(desk, carrier, &outing.route, slot, request).await?))
+    let in_line = desk.enter(outing.call.clone())?;
+    entered(desk, carrier, outing, in_line, request).await
 }
 
 /// The same for a call that the desk has let in already.
@@ -136,7 +137,7 @@ pub(crate) async fn entered<B, C>(
     carrier: &mut C,
     outing: &Outing,
     entered: Entered,
-    request: Request<B>,
+    request: Box<Request<B>>,
 ) -> Result<Answer<C::Body>, GateError>
 where
     C: Carrier<B>,
@@ -152,7 +153,8 @@ pub(crate) async fn started(entered: Entered) -> Result<HeldSlot, GateError> {
     })
 }
 
-fn answer<B>(desk: &Arc<Desk>, outing: &Outing, received: Received<B>) -> Answer<B> {
+/// What an attempt came to for a caller who shares it with nobody.
+pub(crate) fn answer<B>(desk: &Desk, outing: &Outing, received: Received<B>) -> Answer<B> {
     let Received { parts, own, heard, waited, .. } = received;
     let verdict = desk.verdict(&heard, &outing.call, &outing.policy);
     Answer { parts, body: GateBody::own(own), outcome: heard.outcome, verdict, waited, shared: false }
@@ -164,7 +166,7 @@ pub(crate) async fn receive<B, C>(
     carrier: &mut C,
     route: &Route,
     slot: HeldSlot,
-    request: Request<B>,
+    request: Box<Request<B>>,
 ) -> Result<Received<C::Body>, GateError>
 where
     C: Carrier<B>,
@@ -182,11 +184,12 @@ where
     let mut heard = desk.hear(&slot, head(parts.status, &parts.headers));
     let mut ahead = Ahead::default();
     if heard.wants_body {
-        ahead = look::ahead(&mut body).await;
+        // Boxed: most bodies are not looked at.
+        ahead = Box::pin(look::ahead(&mut body)).await;
         heard = desk.hear_body(&slot, heard, &look::decoded(&ahead, &parts.headers));
     }
     let streams = route.ends_at_head(parts.status, &parts.headers);
-    let mut own = Own { ahead, body, lease: None };
+    let mut own = Box::new(Own { ahead, body, lease: None });
     if !streams && !own.is_over() {
         own.lease = Some(slot.lease());
     }
@@ -215,8 +218,8 @@ fn fingerprint<B: Replay>(desk: &Desk, request: &Request<B>) -> Option<Fingerpri
 }
 
 /// The request once more, if its body can be had twice.
-fn copy<B: Replay>(request: &Request<B>) -> Option<Request<B>> {
-    let mut copy = Request::new(request.body().again()?);
+fn copy<B: Replay>(request: &Request<B>) -> Option<Box<Request<B>>> {
+    let mut copy = Box::new(Request::new(request.body().again()?));
     copy.method_mut().clone_from(request.method());
     copy.uri_mut().clone_from(request.uri());
     *copy.version_mut() = request.version();

@@ -7,7 +7,8 @@
 //!       └── its rest, when it is too long; the followers then call for themselves
 //! ```
 //!
-//! As long as its first caller is alone, that one runs the call, which costs no task. The second caller gives the
+//! As long as its first caller is alone, that one runs the call, which costs no task; and if it is so when the whole
+//! answer is there, it has the answer to itself. The second caller gives the
 //! call a task of its own, so that nobody's leaving or slow reading holds up the others; when the last one has left,
 //! the call is dropped (G7). The first caller gets the body as it comes. The others get it when it is whole, as
 //! shared chunks, because until then it may still grow over `dedupe_max_bytes` (G8).
@@ -152,14 +153,15 @@ pub(crate) async fn shared<B, C>(
     carrier: &mut C,
     outing: &Outing,
     fingerprint: Fingerprint,
-    request: Request<B>,
+    request: Box<Request<B>>,
 ) -> Result<Answer<C::Body>, GateError>
 where
     B: Send + 'static,
     C: Carrier<B>,
 {
     match board(desk, fingerprint, &outing.call)? {
-        Boarded::Alone(in_line) => entered(desk, carrier, outing, in_line, request).await,
+        // Boxed: the way of most shared calls need not carry the space for calls of one's own.
+        Boarded::Alone(in_line) => Box::pin(entered(desk, carrier, outing, in_line, request)).await,
         Boarded::First { passenger, entered } => {
             let waits = matches!(entered, Entered::Waiting(_));
             let inbox = pilot::take_off(&passenger, carrier.clone(), outing.route.clone(), entered, request);
@@ -178,7 +180,7 @@ where
                 Landed::Failed(failure) => Err(GateError::Failed(failure.clone())),
                 Landed::Unshared => {
                     drop(passenger);
-                    alone(desk, carrier, outing, request).await
+                    Box::pin(alone(desk, carrier, outing, request)).await
                 }
             }
         }

@@ -100,7 +100,7 @@ where
         let outing = outing(&desk, &request);
         let mut carrier = Inner { desk: Arc::clone(&desk), service: self.service.clone() };
         Box::pin(async move {
-            let (mut response, report) = exchange(&desk, &mut carrier, outing, request).await?;
+            let (mut response, report) = exchange(&desk, &mut carrier, outing, Box::new(request)).await?;
             response.extensions_mut().insert(report);
             Ok(response)
         })
@@ -140,11 +140,11 @@ where
     type Body = R;
 
     /// To be handed to the client is all the leaving that can be seen here.
-    async fn carry(&mut self, request: Request<B>, _departure: Option<Departure>) -> Result<Response<R>, Failure> {
+    async fn carry(&mut self, request: Box<Request<B>>, _departure: Option<Departure>) -> Result<Response<R>, Failure> {
         let service = &mut self.service;
         let call = async {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Failure::new)?;
-            service.call(request).await.map_err(Failure::new)
+            service.call(*request).await.map_err(Failure::new)
         };
         inside::scope(&self.desk, call).await
     }

@@ -25,6 +25,8 @@ mod proxy;
 mod replay;
 mod reveal;
 mod series;
+#[cfg(feature = "proxy")]
+mod socket;
 mod timer;
 mod way;
 

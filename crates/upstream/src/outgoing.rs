@@ -27,7 +27,7 @@ enum Kind {
     /// At hand; `None` is empty, or has been sent.
     Whole(Option<Bytes>),
     /// As it comes.
-    Stream(Stream),
+    Stream(Box<Stream>),
 }
 
 /// Limits of one request's body.
@@ -76,9 +76,6 @@ impl Outgoing {
     /// Reads a body that may be needed twice, if it has at most `whole_max` bytes; a longer one is passed on as it
     /// comes.
     pub(crate) async fn gather(mut body: Incoming, whole_max: usize, limits: Limits) -> Result<Self, BodyFault> {
-        if body.is_end_stream() {
-            return Ok(Self::whole(None));
-        }
         let mut ahead = VecDeque::new();
         let mut bytes = 0;
         let too_long = body.size_hint().lower() > whole_max as u64;
@@ -105,7 +102,7 @@ impl Outgoing {
     fn behind(ahead: VecDeque<Frame<Bytes>>, body: Incoming, limits: Limits) -> Self {
         let upload = Arc::new(Upload { since: clock::now(), moved_ms: AtomicU64::new(0) });
         let stream = Stream { ahead, body, limits, taken: 0, silence: None, upload };
-        Self { kind: Kind::Stream(stream), departure: None }
+        Self { kind: Kind::Stream(Box::new(stream)), departure: None }
     }
 
     fn whole(bytes: Option<Bytes>) -> Self {

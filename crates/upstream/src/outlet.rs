@@ -182,13 +182,14 @@ impl Carrier<Outgoing> for Arc<Outlet> {
 
     async fn carry(
         &mut self,
-        mut request: Request<Outgoing>,
+        mut request: Box<Request<Outgoing>>,
         departure: Option<Departure>,
     ) -> Result<Response<Answering>, Failure> {
         request.body_mut().tell(departure);
         let upload = request.body().upload();
         match &self.lines {
-            Some(lines) => self.in_time(upload, lines.send(request)).await,
+            // Pinned here: passed on by value it would be in this future once for each hand that it goes through.
+            Some(lines) => self.in_time(upload, std::pin::pin!(lines.send(request))).await,
             // Boxed: a future is as large as its largest way.
             None => Box::pin(self.in_time(upload, pooled(&self.client, request))).await,
         }
@@ -204,7 +205,7 @@ impl Carrier<Outgoing> for Upgrading {
 
     async fn carry(
         &mut self,
-        mut request: Request<Outgoing>,
+        mut request: Box<Request<Outgoing>>,
         departure: Option<Departure>,
     ) -> Result<Response<Answering>, Failure> {
         request.body_mut().tell(departure);
@@ -214,8 +215,8 @@ impl Carrier<Outgoing> for Upgrading {
     }
 }
 
-async fn pooled(pool: &Pool, request: Request<Outgoing>) -> Result<Response<Answering>, Failure> {
-    pool.request(request).await.map(|response| response.map(Answering::by_itself)).map_err(Failure::new)
+async fn pooled(pool: &Pool, request: Box<Request<Outgoing>>) -> Result<Response<Answering>, Failure> {
+    pool.request(*request).await.map(|response| response.map(Answering::by_itself)).map_err(Failure::new)
 }
 
 fn root(scheme: &Scheme, authority: &Authority) -> Option<Uri> {

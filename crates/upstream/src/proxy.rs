@@ -19,7 +19,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST, TE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use metrics::{Counter, counter, describe_counter};
 use tidegate_gate::{Call, Key, Resource, Route, UpstreamSettings};
@@ -150,8 +150,9 @@ impl Trip<'_> {
         let whole_max = settings.replay_max_bytes;
         let limits = self.limits(&settings, &parts.headers)?;
         let twice = route.shareable || (retries && options.policy(&settings.retry).max_attempts > 1);
-        let body = match twice {
-            true => Outgoing::gather(body, whole_max, limits).await.map_err(|fault| of_body(&fault))?,
+        let body = match twice && !body.is_end_stream() {
+            // Boxed: most requests have no body, and need not carry the space for reading it.
+            true => Box::pin(Outgoing::gather(body, whole_max, limits)).await.map_err(|fault| of_body(&fault))?,
             false => Outgoing::stream(body, limits),
         };
         let outing = self.outing(&settings, options, route, retries);
@@ -223,10 +224,10 @@ impl Trip<'_> {
         parts: &mut Parts,
         body: Outgoing,
         upgrade: Option<HeaderValue>,
-    ) -> Result<Request<Outgoing>, Box<Problem>> {
+    ) -> Result<Box<Request<Outgoing>>, Box<Problem>> {
         let uri = self.outlet.uri(self.path, upgrade.is_some());
         let uri = uri.ok_or_else(|| Problem::new(Code::BadRequest, "the path cannot be passed on"))?;
-        let mut request = Request::new(body);
+        let mut request = Box::new(Request::new(body));
         *request.uri_mut() = uri;
         *request.method_mut() = std::mem::take(&mut parts.method);
         let mut headers = std::mem::take(&mut parts.headers);
@@ -264,6 +265,8 @@ fn finish(response: Response<GateBody<Answering>>, report: &Report) -> Response<
     parts.version = Version::HTTP_11;
     hop::strip(&mut parts.headers);
     headers::strip(&mut parts.headers);
+    // Once for the four, for the map would grow twice.
+    parts.headers.reserve(4);
     hop::add_via(&mut parts.headers, received);
     parts.headers.insert(headers::WAIT_MS, small(whole_ms(report.waited)));
     parts.headers.insert(headers::ATTEMPTS, small(report.attempts.into()));

@@ -13,12 +13,12 @@ use super::pilot::{Inbox, ToFirst};
 use crate::body::{GateBody, Own};
 use crate::desk::Desk;
 use crate::error::{Failure, GateError, Unanswered};
-use crate::exchange::{Answer, Outing};
+use crate::exchange::{Answer, Outing, answer};
 
 /// A shared body, as its first caller reads it.
 pub(crate) struct First<B> {
     inbox: Inbox<B>,
-    rest: Option<Own<B>>,
+    rest: Option<Box<Own<B>>>,
     ended: bool,
     left: SizeHint,
     passenger: Passenger,
@@ -39,6 +39,7 @@ pub(super) async fn board<B>(
         Poll::Pending => Poll::Pending,
     });
     match letter.await? {
+        Some(ToFirst::All(received)) => Ok(answer(desk, outing, *received)),
         Some(ToFirst::Head(parts, left, heard, waited)) => {
             let verdict = desk.verdict(&heard, &outing.call, &outing.policy);
             let body = GateBody::first(First { inbox, rest: None, ended: false, left, passenger });
@@ -87,7 +88,9 @@ where
                 }
                 Some(ToFirst::End) => None,
                 Some(ToFirst::Broke(failure) | ToFirst::Failed(failure)) => Some(Err(failure)),
-                Some(ToFirst::Head(..) | ToFirst::Refused(_)) | None => Some(Err(Failure::new(Unanswered))),
+                Some(ToFirst::All(_) | ToFirst::Head(..) | ToFirst::Refused(_)) | None => {
+                    Some(Err(Failure::new(Unanswered)))
+                }
             };
             self.ended = !matches!(next, Some(Ok(_)));
             return Poll::Ready(next);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::error::Error;
 use std::future::poll_fn;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -22,10 +23,12 @@ use crate::exchange::{Carrier, Received, receive, started};
 
 /// What the call tells its first caller.
 pub(super) enum ToFirst<B> {
+    /// Everything, for nobody else has come.
+    All(Box<Received<B>>),
     Head(Parts, SizeHint, Arc<Heard>, Duration),
     Frame(Frame<Bytes>),
     /// The rest of a body that is not shared.
-    Rest(Own<B>),
+    Rest(Box<Own<B>>),
     End,
     Broke(Failure),
     Refused(Refusal),
@@ -90,7 +93,7 @@ pub(super) fn take_off<B, C>(
     carrier: C,
     route: Route,
     entered: Entered,
-    request: Request<B>,
+    request: Box<Request<B>>,
 ) -> Inbox<C::Body>
 where
     B: Send + 'static,
@@ -126,6 +129,21 @@ impl<B> Pilot<B> {
         });
     }
 
+    /// Ends the flight if its first caller is alone with it and runs it.
+    fn ends_alone(&mut self) -> bool {
+        let flight = &self.flight;
+        self.landed = self.desk.act(|inner, _| {
+            // Whoever joins does so under this mutex, and gives the call a task later.
+            let alone = flight.passengers.load(Ordering::Relaxed) == 1 && !flight.course.is_in_task();
+            if alone {
+                inner.engine.end_flight(self.ticket);
+                inner.flights.remove(&self.ticket);
+            }
+            alone
+        });
+        self.landed
+    }
+
     fn land(&mut self, landed: Landed) {
         self.landed = true;
         self.end_flight();
@@ -153,7 +171,7 @@ impl<B> Drop for Pilot<B> {
     }
 }
 
-async fn fly<B, C>(mut pilot: Pilot<C::Body>, mut carrier: C, route: Route, entered: Entered, request: Request<B>)
+async fn fly<B, C>(mut pilot: Pilot<C::Body>, mut carrier: C, route: Route, entered: Entered, request: Box<Request<B>>)
 where
     B: Send + 'static,
     C: Carrier<B>,
@@ -163,7 +181,13 @@ where
         Err(error) => Err(error),
     };
     match received {
-        Ok(received) => hand_out(&mut pilot, received).await,
+        Ok(mut received) => {
+            // Most answers are small, and nobody else has asked for them until they are here.
+            if poll_fn(|cx| Poll::Ready(received.own.is_here(cx))).await && pilot.ends_alone() {
+                return pilot.tell_first(ToFirst::All(Box::new(received)));
+            }
+            hand_out(&mut pilot, received).await;
+        }
         Err(GateError::Refused(refusal)) => {
             pilot.tell_first(ToFirst::Refused(refusal.clone()));
             pilot.land(Landed::Refused(refusal));

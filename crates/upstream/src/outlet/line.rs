@@ -15,15 +15,15 @@ use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::task::coop::unconstrained;
 
 use crate::outgoing::Outgoing;
+use crate::socket::Socket;
 
 /// A connection and its way in.
 pub(super) struct Line {
     to: SendRequest<Outgoing>,
-    connection: Connection<TokioIo<TcpStream>, Outgoing>,
+    connection: Connection<TokioIo<Socket>, Outgoing>,
     ended: bool,
     bell: Arc<Bell>,
     /// The bell's.
@@ -31,8 +31,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) async fn new(socket: TokioIo<TcpStream>) -> hyper::Result<Box<Self>> {
-        let (to, connection) = handshake(socket).await?;
+    pub(super) async fn new(socket: Socket) -> hyper::Result<Box<Self>> {
+        let (to, connection) = handshake(TokioIo::new(socket)).await?;
         let bell = Arc::new(Bell::default());
         Ok(Box::new(Self { to, connection, ended: false, waker: Waker::from(Arc::clone(&bell)), bell }))
     }
@@ -40,20 +40,22 @@ impl Line {
     /// Sends a request and waits for the head of its answer. A request that nothing was sent of comes back.
     pub(super) async fn ask(
         &mut self,
-        request: Request<Outgoing>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<Outgoing>>> {
+        request: Box<Request<Outgoing>>,
+    ) -> Result<Response<Incoming>, Box<TrySendError<Request<Outgoing>>>> {
         let departure = request.body().departure();
         departure.iter().for_each(|departure| departure.watch());
         // Only the connection answers, and that is run here: nobody else has to wake for it, and a budget that has
         // run out must not end the asking without a waker.
-        let mut answer = std::pin::pin!(unconstrained(self.to.try_send_request(request)));
+        let mut answer = std::pin::pin!(unconstrained(self.to.try_send_request(*request)));
         let (connection, bell, waker) = (&mut self.connection, &self.bell, &self.waker);
         let ended = &mut self.ended;
         std::future::poll_fn(|cx| {
             bell.hush(cx.waker());
             run(connection, ended, waker);
             departure.iter().for_each(|departure| departure.written());
-            bell.ring_for(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())), cx)
+            let answered = answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            // Boxed, for there is a whole request in it.
+            bell.ring_for(answered.map_err(Box::new), cx)
         })
         .await
     }
@@ -92,7 +94,7 @@ impl Line {
     }
 }
 
-fn run(connection: &mut Connection<TokioIo<TcpStream>, Outgoing>, ended: &mut bool, waker: &Waker) {
+fn run(connection: &mut Connection<TokioIo<Socket>, Outgoing>, ended: &mut bool, waker: &Waker) {
     // How it ended is told to whoever waits for its answer.
     *ended = *ended || Pin::new(connection).poll(&mut Context::from_waker(waker)).is_ready();
 }

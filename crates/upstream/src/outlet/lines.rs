@@ -9,7 +9,6 @@ use bytes::Bytes;
 use http::{Request, Response, Uri};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
 use hyper_util::client::legacy::connect::HttpConnector;
 use tower::Service;
 
@@ -19,6 +18,7 @@ use super::line::Line;
 use crate::clock;
 use crate::error::Failure;
 use crate::outgoing::Outgoing;
+use crate::socket::Socket;
 
 /// The free connections, those that were used last at the end.
 pub(super) struct Lines {
@@ -38,19 +38,27 @@ impl Lines {
     }
 
     /// Sends a request on a free connection, or on a new one.
-    pub(super) async fn send(self: &Arc<Self>, mut request: Request<Outgoing>) -> Result<Response<Answering>, Failure> {
-        while let Some(line) = self.take() {
-            match self.ask(line, request).await {
-                Ok(response) => return Ok(response),
-                // The upstream had hung up, and has seen nothing of it.
+    pub(super) async fn send(
+        self: &Arc<Self>,
+        mut request: Box<Request<Outgoing>>,
+    ) -> Result<Response<Answering>, Failure> {
+        loop {
+            let free = self.take();
+            let is_new = free.is_none();
+            let mut line = match free {
+                Some(line) => line,
+                // Boxed: most requests find a free one, and need not carry the space for connecting.
+                None => Box::pin(self.connect()).await?,
+            };
+            match line.ask(request).await {
+                Ok(response) => return Ok(response.map(|body| Answering::on(line, body, self))),
                 Err(mut error) => match error.take_message() {
-                    Some(unsent) => request = unsent,
-                    None => return Err(Failure::new(error.into_error())),
+                    // The upstream had hung up, and has seen nothing of it.
+                    Some(unsent) if !is_new => request = Box::new(unsent),
+                    Some(_) | None => return Err(Failure::new(error.into_error())),
                 },
             }
         }
-        let line = self.connect().await?;
-        self.ask(line, request).await.map_err(|error| Failure::new(error.into_error()))
     }
 
     /// Closes what nobody has used for long, or the upstream has closed.
@@ -59,24 +67,11 @@ impl Lines {
         self.free().retain_mut(|free| !free.is_old(now) && free.line.is_open());
     }
 
-    async fn ask(
-        self: &Arc<Self>,
-        mut line: Box<Line>,
-        request: Request<Outgoing>,
-    ) -> Result<Response<Answering>, TrySendError<Request<Outgoing>>> {
-        let response = line.ask(request).await?;
-        Ok(response.map(|body| {
-            let mut answering = Answering { body, line: Some(line), lines: Some(Arc::clone(self)) };
-            answering.free_if_over();
-            answering
-        }))
-    }
-
     async fn connect(&self) -> Result<Box<Line>, Failure> {
         let mut connector = self.connector.clone();
         std::future::poll_fn(|cx| connector.poll_ready(cx)).await.map_err(Failure::new)?;
         let socket = connector.call(self.to.clone()).await.map_err(Failure::new)?;
-        Line::new(socket).await.map_err(Failure::new)
+        Line::new(Socket::new(socket.into_inner())).await.map_err(Failure::new)
     }
 
     /// The one used last: it is the least likely to be closed, and those left over grow old.
@@ -117,6 +112,12 @@ impl Answering {
     /// Of a connection that runs by itself.
     pub(super) fn by_itself(body: Incoming) -> Self {
         Self { body, line: None, lines: None }
+    }
+
+    fn on(line: Box<Line>, body: Incoming, lines: &Arc<Lines>) -> Self {
+        let mut answering = Self { body, line: Some(line), lines: Some(Arc::clone(lines)) };
+        answering.free_if_over();
+        answering
     }
 
     fn free_if_over(&mut self) {

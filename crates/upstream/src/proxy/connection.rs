@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::settings::ServerSettings;
+use crate::socket::Socket;
 
 /// The server's clock as its connections read it: advanced by the sweep, in milliseconds, never 0.
 #[derive(Default)]
@@ -151,7 +151,7 @@ impl Drop for Busy {
 
 /// A socket that tells its watch what goes through it.
 pub(crate) struct Watched {
-    pub(crate) socket: TcpStream,
+    pub(crate) socket: Socket,
     pub(crate) watch: Arc<Watch>,
 }
 

@@ -28,6 +28,10 @@ pub(crate) fn fault(version: Version, method: &Method, headers: &HeaderMap) -> O
 
 /// Takes off the headers that are about one connection, and those that `Connection` names.
 pub(crate) fn strip(headers: &mut HeaderMap) {
+    // Most messages have none of them, and a look at the few names that there are costs less than the look-ups.
+    if !headers.keys().any(|name| HOP_BY_HOP.contains(name)) {
+        return;
+    }
     // A length beside a transfer coding is not the body's (RFC 9112, 6.3).
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
@@ -38,8 +42,7 @@ pub(crate) fn strip(headers: &mut HeaderMap) {
             headers.remove(name);
         }
     }
-    // Most messages have none of them, and a look at the few names that there are costs less than eight look-ups.
-    while let Some(name) = headers.keys().find(|name| HOP_BY_HOP.contains(name)).cloned() {
+    for name in &HOP_BY_HOP {
         headers.remove(name);
     }
 }

@@ -26,6 +26,7 @@ use super::Proxy;
 use super::body::ProxyBody;
 use super::connection::{Ticks, Watch, Watched};
 use super::settings::{HEAD_MAX, ServerSettings};
+use crate::socket::Socket;
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ async fn converse(proxy: Arc<Proxy>, socket: TcpStream, watch: Arc<Watch>, peer:
         Ok(None) => return,
         Err(error) => return debug!(%peer, %error, "a connection ended before it said anything"),
     };
-    let io = TokioIo::new(Watched { socket, watch: Arc::clone(&watch) });
+    let io = TokioIo::new(Watched { socket: Socket::new(socket), watch: Arc::clone(&watch) });
     let busy = Arc::clone(&watch);
     let service = service_fn(move |request| answer(Arc::clone(&proxy), caller, Arc::clone(&busy), request));
     let ended = if http2 {

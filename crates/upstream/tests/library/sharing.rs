@@ -104,6 +104,18 @@ async fn g6_nothing_is_kept_when_the_shared_call_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn g6_a_call_has_ended_when_its_small_answer_is_here_though_nobody_has_read_it() {
+    let (gate, client) = (gate("min_interval_ms = 0"), slow());
+    let mut service = service(&gate, &client);
+    let unread = service.call(get("/x")).await.unwrap();
+    let now = gate.snapshot("api").unwrap();
+    assert_eq!((now.running, now.flights, now.callers), (0, 0, 0));
+    let next = ask(&service, get("/x")).await.unwrap();
+    assert_eq!((next.body, next.report.shared), (Bytes::from_static(b"answer 1"), false));
+    assert_eq!(read(unread).await.body, "answer 0");
+}
+
+#[tokio::test(start_paused = true)]
 async fn g7_the_first_caller_leaves_and_the_others_still_get_the_one_call() {
     let (gate, client, since) = (gate(""), slow(), Instant::now());
     let calls = ask_many(&service(&gate, &client), 20, || get("/x"));
