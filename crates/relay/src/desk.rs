@@ -36,6 +36,14 @@ pub(crate) struct Place {
     pub(crate) entry: Entry,
 }
 
+/// An open session, as the control is told of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub(crate) pass: Pass,
+    pub(crate) since: Instant,
+    pub(crate) heard: Instant,
+}
+
 /// How the relay is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -123,6 +131,15 @@ impl Desk {
 
     pub(crate) fn standing(&self) -> Standing {
         self.lock().standing()
+    }
+
+    /// All open sessions, in no order.
+    pub(crate) fn open(&self) -> Vec<Open> {
+        let inner = self.lock();
+        let sessions = inner.edge.sessions().map(|(_, session)| session);
+        sessions
+            .map(|session| Open { pass: session.pass.clone(), since: session.since, heard: session.heard })
+            .collect()
     }
 
     /// Closes every session (O9).

@@ -4,13 +4,15 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Uri;
-use http_body_util::{BodyExt, Empty, Limited};
+use http::header::AUTHORIZATION;
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use tidegate_token::PublicKeys;
+use tidegate_wire::report::{Orders, Report};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::keys::{Keys, unix_now};
@@ -18,10 +20,13 @@ use crate::keys::{Keys, unix_now};
 /// The control that a relay follows.
 pub struct Control {
     keys_at: Uri,
-    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+    reports_to: Uri,
+    /// `Bearer` and the fleet's secret.
+    secret: Option<HeaderValue>,
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
 }
 
-/// Why the keys could not be fetched.
+/// Why the control gave no answer that a relay can use.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The control's address.
@@ -31,8 +36,14 @@ pub enum FetchError {
     #[error("the control does not answer: {0}")]
     Unreachable(String),
     /// It answers something else.
-    #[error("the control answers {0} for its keys: is this address a control's?")]
+    #[error("the control answers {0}: is this address a control's?")]
     Status(u16),
+    /// It takes no reports from here.
+    #[error("the control does not know the relay secret: use what its data directory's relay-secret says")]
+    Secret,
+    /// What it answers to a report.
+    #[error("the control's answer to a report: {0}")]
+    Orders(#[source] serde_json::Error),
     /// What it answers are no keys.
     #[error("the control's keys: {0}")]
     Keys(#[from] tidegate_token::KeysError),
@@ -45,8 +56,9 @@ impl Control {
     /// [`FetchError::Address`].
     pub fn at(address: &str) -> Result<Self, FetchError> {
         let wrong = || FetchError::Address(address.to_owned());
-        let keys_at = format!("{}/.well-known/jwks.json", address.trim_end_matches('/'));
-        let keys_at: Uri = keys_at.parse().map_err(|_| wrong())?;
+        let base = address.trim_end_matches('/');
+        let keys_at: Uri = format!("{base}/.well-known/jwks.json").parse().map_err(|_| wrong())?;
+        let reports_to: Uri = format!("{base}/v1/relays/report").parse().map_err(|_| wrong())?;
         if !matches!(keys_at.scheme_str(), Some("http" | "https")) || keys_at.host().is_none() {
             return Err(wrong());
         }
@@ -58,7 +70,18 @@ impl Control {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
-        Ok(Self { keys_at, client: Client::builder(TokioExecutor::new()).build(connector) })
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Self { keys_at, reports_to, secret: None, client })
+    }
+
+    /// Shows the fleet's secret with each report; without one the control takes none.
+    #[must_use]
+    pub fn with_secret(mut self, secret: &str) -> Self {
+        self.secret = HeaderValue::try_from(format!("Bearer {secret}")).ok().map(|mut secret| {
+            secret.set_sensitive(true);
+            secret
+        });
+        self
     }
 
     /// Fetches the keys once.
@@ -66,18 +89,37 @@ impl Control {
     /// # Errors
     /// [`FetchError`].
     pub async fn keys(&self) -> Result<PublicKeys, FetchError> {
+        let mut request = Request::new(Full::default());
+        *request.uri_mut() = self.keys_at.clone();
+        let body = self.ask(request).await?;
+        Ok(PublicKeys::from_jwks(&String::from_utf8_lossy(&body))?)
+    }
+
+    /// Reports once.
+    pub(crate) async fn report(&self, report: &Report) -> Result<Orders, FetchError> {
+        let body = serde_json::to_vec(report).expect("plain fields");
+        let mut request = Request::new(Full::from(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.reports_to.clone();
+        request.headers_mut().extend(self.secret.iter().map(|secret| (AUTHORIZATION, secret.clone())));
+        let orders = self.ask(request).await?;
+        serde_json::from_slice(&orders).map_err(FetchError::Orders)
+    }
+
+    async fn ask(&self, request: Request<Full<Bytes>>) -> Result<Bytes, FetchError> {
         let unreachable = |error: &dyn std::error::Error| FetchError::Unreachable(innermost(error));
         let exchange = async {
-            let answer = self.client.get(self.keys_at.clone()).await.map_err(|error| unreachable(&error))?;
-            if !answer.status().is_success() {
-                return Err(FetchError::Status(answer.status().as_u16()));
+            let answer = self.client.request(request).await.map_err(|error| unreachable(&error))?;
+            match answer.status() {
+                StatusCode::UNAUTHORIZED => return Err(FetchError::Secret),
+                status if !status.is_success() => return Err(FetchError::Status(status.as_u16())),
+                _ => {}
             }
-            let body = Limited::new(answer.into_body(), KEYS_MAX_BYTES).collect().await;
+            let body = Limited::new(answer.into_body(), ANSWER_MAX_BYTES).collect().await;
             Ok(body.map_err(|error| unreachable(&*error))?.to_bytes())
         };
         let late = |_| FetchError::Unreachable(format!("nothing came within {} s", PATIENCE.as_secs()));
-        let body = timeout(PATIENCE, exchange).await.map_err(late)??;
-        Ok(PublicKeys::from_jwks(&String::from_utf8_lossy(&body))?)
+        timeout(PATIENCE, exchange).await.map_err(late)?
     }
 
     /// Fetches the keys every few seconds, and at once when a token of an unknown key was shown. While the control
@@ -122,5 +164,5 @@ const EVERY: Duration = Duration::from_secs(5);
 const APART: Duration = Duration::from_secs(1);
 /// A control that takes longer is away.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// A set of keys is a few hundred bytes.
-const KEYS_MAX_BYTES: usize = 64 * 1024;
+/// A set of keys is a few hundred bytes; the shares of ten thousand tenants some hundred thousand.
+const ANSWER_MAX_BYTES: usize = 1024 * 1024;

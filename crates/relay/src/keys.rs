@@ -1,6 +1,6 @@
 //! The control's verifying keys, and whether the control can be reached (T1, E4).
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tidegate_token::{PublicKeys, TokenError, Verified, VerifyAt};
@@ -12,8 +12,9 @@ use tokio::time::timeout;
 #[derive(Debug)]
 pub struct Keys {
     known: RwLock<PublicKeys>,
-    /// Unix seconds since which the control, or its store, is away.
-    away: watch::Sender<Option<u64>>,
+    away: watch::Sender<Away>,
+    /// The control's name for its keys, as it was told with a report.
+    named: Mutex<String>,
     /// Grows with every set of keys that was taken.
     version: watch::Sender<u64>,
     /// Somebody showed a token of a key that is not known.
@@ -26,7 +27,8 @@ impl Keys {
     pub fn new(known: PublicKeys) -> Self {
         Self {
             known: RwLock::new(known),
-            away: watch::Sender::new(None),
+            away: watch::Sender::new(Away::default()),
+            named: Mutex::default(),
             version: watch::Sender::new(0),
             wanted: Notify::new(),
         }
@@ -38,14 +40,33 @@ impl Keys {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Since which Unix second the control, or its store, is away; `None` when both are back. Tokens that ended since
-    /// then are still taken, and no session is cut for its token's end. Rule E4.
+    /// Since which Unix second the control is away; `None` when it is back. Tokens that ended since then are still taken,
+    /// and no session is cut for its token's end. Rule E4.
     pub fn set_away(&self, since: Option<u64>) {
-        self.away.send_if_modified(|away| std::mem::replace(away, since).is_some() != since.is_some());
+        self.change_away(|away| away.control = since);
     }
 
-    pub(crate) fn away(&self) -> watch::Receiver<Option<u64>> {
+    /// Takes in what the control says of its keys and of its store.
+    pub(crate) fn heed(&self, keys: &str, store_away: bool) {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if *named != keys {
+            keys.clone_into(&mut named);
+            self.wanted.notify_one();
+        }
+        let now = unix_now();
+        self.change_away(|away| away.store = store_away.then(|| away.store.unwrap_or(now)));
+    }
+
+    pub(crate) fn away(&self) -> watch::Receiver<Away> {
         self.away.subscribe()
+    }
+
+    fn change_away(&self, change: impl FnOnce(&mut Away)) {
+        self.away.send_if_modified(|away| {
+            let before = away.since().is_some();
+            change(away);
+            away.since().is_some() != before
+        });
     }
 
     /// Checks a token. One of a key that is not known may be of a key that began to sign a moment ago: then the keys
@@ -64,11 +85,25 @@ impl Keys {
 
     fn verify_now(&self, token: &str) -> Result<Verified, TokenError> {
         let now = unix_now();
-        let at = match *self.away.borrow() {
+        let at = match self.away.borrow().since() {
             Some(began) => VerifyAt::Outage { began, now },
             None => VerifyAt::Now(now),
         };
         self.known.read().unwrap_or_else(PoisonError::into_inner).verify(token, at)
+    }
+}
+
+/// Since when the control cannot be reached, and since when it says that its store cannot, Unix seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Away {
+    control: Option<u64>,
+    store: Option<u64>,
+}
+
+impl Away {
+    /// Since when either is away.
+    pub(crate) fn since(self) -> Option<u64> {
+        self.control.into_iter().chain(self.store).min()
     }
 }
 

@@ -38,6 +38,7 @@ mod visit;
 mod follow;
 mod keys;
 mod metrics;
+mod report;
 mod sampler;
 
 pub use certificate::CertificateError;
@@ -45,5 +46,6 @@ pub use desk::Standing;
 pub use follow::{Control, FetchError};
 pub use keys::Keys;
 pub use relay::{OpenError, Relay};
+pub use report::Site;
 pub use settings::{Level, RelaySettings, Share};
 pub use tidegate_edge::{Admission, Busy, Removal, State};

@@ -15,7 +15,7 @@ use web_transport_moq::noq::{Endpoint, Incoming, ServerConfig, TransportConfig, 
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::crowd::Crowd;
-use crate::desk::{Desk, Standing};
+use crate::desk::{Desk, Open, Standing};
 use crate::keys::Keys;
 use crate::visit::House;
 use crate::{RelaySettings, metrics, sampler};
@@ -86,6 +86,14 @@ impl Relay {
         self.house.desk.standing()
     }
 
+    pub(crate) fn open_sessions(&self) -> Vec<Open> {
+        self.house.desk.open()
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.house.keys
+    }
+
     /// Takes other settings of admission; the rest holds from the next start. Rule E13.
     pub fn set(&self, settings: &RelaySettings) {
         self.house.desk.set(settings.edge());
@@ -120,9 +128,9 @@ impl Relay {
         };
         let outages = async {
             while away.changed().await.is_ok() {
-                let is_away = away.borrow_and_update().is_some();
+                let is_away = away.borrow_and_update().since().is_some();
                 self.house.desk.set_away(is_away);
-                tracing::info!(away = is_away, "the control's reach changed");
+                tracing::info!(away = is_away, "the control or its store went away or came back");
             }
             std::future::pending::<()>().await;
         };
