@@ -231,9 +231,7 @@ impl Trip<'_> {
         *request.uri_mut() = uri;
         *request.method_mut() = std::mem::take(&mut parts.method);
         let mut headers = std::mem::take(&mut parts.headers);
-        let trailers = hop::takes_trailers(&headers);
-        hop::strip(&mut headers);
-        if trailers {
+        if hop::strip(&mut headers) {
             headers.insert(TE, HeaderValue::from_static("trailers"));
         }
         // The client's wish to be told to go on is met here: its body is read when it is needed.

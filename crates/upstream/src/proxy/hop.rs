@@ -26,12 +26,14 @@ pub(crate) fn fault(version: Version, method: &Method, headers: &HeaderMap) -> O
     }
 }
 
-/// Takes off the headers that are about one connection, and those that `Connection` names.
-pub(crate) fn strip(headers: &mut HeaderMap) {
+/// Takes off the headers that are about one connection, and those that `Connection` names. Answers whether the sender
+/// takes trailers: the one word of `TE` that a proxy passes on.
+pub(crate) fn strip(headers: &mut HeaderMap) -> bool {
     // Most messages have none of them, and a look at the few names that there are costs less than the look-ups.
     if !headers.keys().any(|name| HOP_BY_HOP.contains(name)) {
-        return;
+        return false;
     }
+    let trailers = tokens(headers, &TE).any(|word| word.eq_ignore_ascii_case("trailers"));
     // A length beside a transfer coding is not the body's (RFC 9112, 6.3).
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
@@ -45,11 +47,7 @@ pub(crate) fn strip(headers: &mut HeaderMap) {
     for name in &HOP_BY_HOP {
         headers.remove(name);
     }
-}
-
-/// Whether the sender takes trailers: the one word of `TE` that a proxy passes on.
-pub(crate) fn takes_trailers(headers: &HeaderMap) -> bool {
-    tokens(headers, &TE).any(|word| word.eq_ignore_ascii_case("trailers"))
+    trailers
 }
 
 /// The protocol that a request asks to change to. Not HTTP/2: the proxy speaks that itself, and a caller who only
@@ -128,8 +126,7 @@ mod tests {
             ("trailer", "x-sum"),
             ("accept", "*/*"),
         ]);
-        assert!(takes_trailers(&headers));
-        strip(&mut headers);
+        assert!(strip(&mut headers), "it takes trailers");
         assert_eq!(headers, map(&[("trailer", "x-sum"), ("accept", "*/*")]));
     }
 
