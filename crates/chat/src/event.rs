@@ -120,6 +120,28 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every word that [`Kind::name`] gives.
+    pub const NAMES: [&'static str; 18] = [
+        "message",
+        "paid",
+        "sticker",
+        "membership",
+        "gift",
+        "gift_received",
+        "ticker",
+        "banner",
+        "poll",
+        "removed",
+        "author_removed",
+        "mode",
+        "replaced",
+        "viewer_count",
+        "status",
+        "gap",
+        "error",
+        "unknown",
+    ];
+
     /// The word that stands in `kind`, for SSE's `event:` and for counters.
     #[must_use]
     pub const fn name(&self) -> &'static str {

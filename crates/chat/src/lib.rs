@@ -13,11 +13,12 @@ mod frame;
 mod poller;
 pub mod room;
 mod rooms;
+mod series;
 mod web;
 pub mod youtube;
 
 pub use decode::{DecodeError, decode};
 pub use fanout::{COMMENT_EVERY, Left, STALL, Viewer, send};
 pub use frame::{COMMENT, GREETING};
-pub use rooms::{ChatSettings, Listed, Refused, Rooms};
+pub use rooms::{ChatSettings, Listed, Readers, Refused, Rooms};
 pub use web::WebError;

@@ -48,6 +48,7 @@ impl Poller {
         let state = self.room.state(now.into_std());
         let limited = (state.cooldown_ms > 0).then(|| now + Duration::from_millis(state.cooldown_ms));
         let events = self.room.take_events();
+        self.shared.series.count(&events);
         self.live.hub.publish(&events, self.room.take_notice(), limited);
         self.live.set_state(state);
         if self.room.has_opened() {
@@ -80,7 +81,10 @@ impl Poller {
         let now = Instant::now().into_std();
         match asked {
             Asked::Answer(answer) => handle(&mut self.room, answer, now),
-            Asked::Throttled { retry_after, told } => self.room.handle_throttle(retry_after, told, now),
+            Asked::Throttled { retry_after, told } => {
+                self.shared.series.limited(told);
+                self.room.handle_throttle(retry_after, told, now);
+            }
             Asked::Busy(wait) if self.room.has_opened() => self.room.handle_busy_gate(wait, now),
             Asked::Busy(wait) => {
                 self.refuse(Opening::Busy(wait));

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tidegate_upstream::{Gate, Priority};
 use tokio::sync::watch;
 use tokio::time::Instant;
+use utoipa::ToSchema;
 
 use crate::event::StreamState;
 use crate::fanout::{Hub, Viewer};
 use crate::poller::Poller;
 use crate::room::{Ending, Epoch, Ring, RingLimits, Room, RoomSettings, RoomState, Start};
+use crate::series::Series;
 use crate::web::{Asked, Asker, Web, WebError};
 use crate::youtube::{ChannelName, Name, Resolution, Resolver, Trouble, VideoId, View, page_request, streams_request};
 
@@ -31,6 +33,19 @@ pub struct ChatSettings {
     pub idle: Duration,
     /// Rooms at once. Rule C10, 1,000.
     pub max_rooms: usize,
+    /// Who may read. Rule C10, anybody.
+    pub readers: Readers,
+}
+
+/// Who may read chats (C10). Rooms only carry this; who somebody is, the server in front of them knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Readers {
+    /// Everybody who reaches the server.
+    #[default]
+    Anybody,
+    /// Tenants with a key, and whoever has a seat.
+    Known,
 }
 
 /// Why nobody was let in (C4).
@@ -57,7 +72,8 @@ pub struct Rooms {
 }
 
 /// A room in the list (C10).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Room)]
 pub struct Listed {
     /// The video.
     pub video: String,
@@ -74,6 +90,7 @@ pub struct Listed {
 pub(crate) struct Shared {
     pub(crate) web: Web,
     pub(crate) settings: ChatSettings,
+    pub(crate) series: Series,
     rooms: Mutex<HashMap<(VideoId, View), Arc<Live>>>,
     names: Mutex<HashMap<ChannelName, Arc<Lookup>>>,
 }
@@ -83,6 +100,7 @@ pub(crate) struct Shared {
 pub(crate) struct Live {
     pub(crate) video: VideoId,
     view: View,
+    epoch: Epoch,
     pub(crate) hub: Arc<Hub>,
     opening: watch::Receiver<Opening>,
     state: Mutex<RoomState>,
@@ -111,6 +129,7 @@ impl ChatSettings {
             ring: RingLimits::default(),
             idle: Duration::from_secs(30),
             max_rooms: 1_000,
+            readers: Readers::default(),
         }
     }
 }
@@ -123,7 +142,7 @@ impl Rooms {
     pub fn new(gate: Gate, settings: ChatSettings) -> Result<Self, WebError> {
         let web = Web::new(gate, &settings.upstream, &settings.base_url)?;
         let (rooms, names) = (Mutex::default(), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { web, settings, rooms, names }) })
+        Ok(Self { shared: Arc::new(Shared { web, settings, series: Series::new(), rooms, names }) })
     }
 
     /// Lets a viewer in, and starts the room if it is the first one. Dropping the future or the viewer leaves.
@@ -145,6 +164,31 @@ impl Rooms {
             (_, Some(ending)) => Err(ending.into()),
             (_, None) => Ok(viewer),
         }
+    }
+
+    /// Who may read.
+    #[must_use]
+    pub fn readers(&self) -> Readers {
+        self.shared.settings.readers
+    }
+
+    /// Whether a viewer starts behind an event of the room that this name leads to now. Nobody guesses the name of a
+    /// room's life, so it was let in before.
+    #[must_use]
+    pub fn has_sent(&self, name: &Name, view: View, start: Start) -> bool {
+        let Start::After(id) = start else { return false };
+        let video = match name {
+            Name::Video(video) => Some(video.clone()),
+            Name::Channel(channel) => self.shared.resolved(channel),
+        };
+        let live = video.and_then(|video| self.shared.rooms().get(&(video, view)).cloned());
+        live.is_some_and(|live| live.epoch == id.epoch)
+    }
+
+    /// Brings the gauges up to date; to be called before they are scraped.
+    pub fn publish(&self) {
+        let rooms = self.shared.rooms();
+        self.shared.series.publish(rooms.len(), rooms.values().map(|live| live.hub.viewers()).sum());
     }
 
     /// The rooms there are.
@@ -173,12 +217,14 @@ impl Shared {
         if let Some(left) = self.web.cooldown() {
             return Err(Ending::RateLimited(left).into());
         }
+        let epoch = Epoch(rand::random());
         let room = Room::new(view, self.settings.room.clone(), Instant::now().into_std());
         let (opening, opens) = watch::channel(Opening::Starting);
         let live = Arc::new(Live {
             video: video.clone(),
             view,
-            hub: Hub::new(Ring::new(Epoch(rand::random()), self.settings.ring)),
+            epoch,
+            hub: Hub::new(Ring::new(epoch, self.settings.ring)),
             opening: opens,
             state: Mutex::new(room.state(Instant::now().into_std())),
         });
@@ -209,6 +255,13 @@ impl Shared {
         let result = self.look_up(channel).await;
         *last = Some((Instant::now(), result.clone()));
         result
+    }
+
+    /// Which video a channel showed when it was last asked.
+    fn resolved(&self, channel: &ChannelName) -> Option<VideoId> {
+        let lookup = Arc::clone(self.names.lock().unwrap_or_else(PoisonError::into_inner).get(channel)?);
+        let last = lookup.try_lock().ok()?;
+        last.as_ref()?.1.clone().ok()
     }
 
     async fn look_up(&self, channel: &ChannelName) -> Result<VideoId, Refused> {

@@ -136,7 +136,10 @@ impl Web {
             operation: Some(tidegate_upstream::Operation::new(what)),
             key: Some(asker.key),
             priority: Some(asker.priority),
-            max_wait: Some(MAX_WAIT),
+            max_wait: Some(match asker.priority {
+                Priority::Interactive => MAX_WAIT_TO_OPEN,
+                Priority::Background => MAX_WAIT,
+            }),
             // The room tries again by its own budgets (G25).
             max_attempts: Some(1),
             ..CallOptions::default()
@@ -164,7 +167,7 @@ impl Web {
                 Asked::Throttled { retry_after: limited.retry_after, told: false }
             }
             Err(CallError::Refused(Refusal::QueueFull { retry_after, .. })) => Asked::Busy(retry_after),
-            Err(CallError::Refused(Refusal::WaitExceeded { needed, .. })) => Asked::Busy(needed.unwrap_or_default()),
+            Err(CallError::Refused(Refusal::WaitExceeded { needed, .. })) => Asked::Busy(needed.unwrap_or(BUSY_RETRY)),
             Err(CallError::UnknownUpstream(error)) => Asked::Failed(error.to_string()),
         }
     }
@@ -232,5 +235,10 @@ fn gunzipped(body: &[u8]) -> Vec<u8> {
 const MAX_MOVES: u32 = 4;
 /// The longest wait in the gate. A cooldown that outlasts it is told at once, so that viewers learn of it (C5).
 const MAX_WAIT: Duration = Duration::from_secs(15);
+/// The longest wait of somebody who wants a room to open: as long as browsers' and proxies' patience surely lasts. More
+/// rooms at once than the gate can start in it are told at once when to come back. Rule G3, the proxy's default.
+const MAX_WAIT_TO_OPEN: Duration = Duration::from_secs(30);
+/// When to come back after a wait that was in vain, whose end nobody knew.
+const BUSY_RETRY: Duration = Duration::from_secs(10);
 /// Time for a whole answer.
 const PATIENCE: Duration = Duration::from_secs(30);

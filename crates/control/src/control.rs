@@ -165,6 +165,7 @@ impl Shared {
 
     /// Reads gauges that change without a request.
     pub(crate) fn note_gauges(&self) {
+        self.rooms.get().into_iter().for_each(Rooms::publish);
         self.metrics.note(self.policy().buckets.held(), self.outage.is_on());
     }
 

@@ -36,6 +36,13 @@ struct Admitted(Arc<Mutex<Option<Viewer>>>);
 
 /// The response that lets a viewer in. Only the server sends what follows its head.
 pub(crate) fn response(viewer: Viewer) -> Response {
+    let mut response = head();
+    response.extensions_mut().insert(Admitted(Arc::new(Mutex::new(Some(viewer)))));
+    response
+}
+
+/// The same without a viewer, for who asks for the head alone.
+pub(crate) fn head() -> Response {
     // Not the empty body, whose length would be told.
     let nothing = stream::empty::<Result<Bytes, Infallible>>();
     let mut response = reply::text("text/event-stream", Body::from_stream(nothing));
@@ -45,7 +52,6 @@ pub(crate) fn response(viewer: Viewer) -> Response {
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     // nginx would collect events before it hands them on.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response.extensions_mut().insert(Admitted(Arc::new(Mutex::new(Some(viewer)))));
     response
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use data_encoding::BASE64URL_NOPAD;
 use tidegate_seats::{Proof, SeatId, StreamId, TenantId};
-use tidegate_token::{Claims, KeySet, Role, Seed, VerifyAt};
+use tidegate_token::{Claims, KeySet, Role, Seed, Verified, VerifyAt};
 use tracing::debug;
 
 use crate::TokenSettings;
@@ -114,6 +114,12 @@ impl Tokens {
         let proof = Proof { seat, issued_at: claims.iat, expires_at: claims.exp };
         let of_this_seat = SeatId::parse(&claims.sub) == Some(seat);
         of_this_seat.then(|| Presented { proof, tenant: TenantId::parse(&claims.tenant) })
+    }
+
+    /// Whose seat a presented token is of, whatever the stream.
+    pub(crate) fn seat(&self, token: &str, at: VerifyAt) -> Option<SeatId> {
+        let claims = self.state().keys.verify(token, at).and_then(Verified::viewer).ok()?;
+        SeatId::parse(&claims.sub)
     }
 
     fn state(&self) -> Arc<State> {

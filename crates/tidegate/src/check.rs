@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 use std::process::ExitCode;
 
+use tidegate_chat::Readers;
 use tidegate_control::Networks;
 use tidegate_upstream::UpstreamSettings;
 
@@ -59,9 +60,14 @@ fn chat(config: &Config) -> Vec<String> {
         return vec![format!("no live chats are read: they need [upstreams.{name}] and a gate that listens")];
     }
     let (rooms, idle) = (chat.max_rooms, chat.idle_s);
-    vec![format!(
-        "live chats are read from upstream {name}: up to {rooms} rooms, each {idle} s longer than its viewers"
-    )]
+    let readers = match chat.readers {
+        Readers::Anybody => "anybody",
+        Readers::Known => "tenants and whoever has a seat",
+    };
+    vec![
+        format!("live chats are read from upstream {name}: up to {rooms} rooms, each {idle} s longer than its viewers"),
+        format!("chats are for {readers}"),
+    ]
 }
 
 fn control(config: &Config) -> Vec<String> {

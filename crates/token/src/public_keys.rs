@@ -68,6 +68,17 @@ impl Verified {
         self.holds(Role::Viewer, stream)
     }
 
+    /// The claims, if this is a viewer's token for whichever stream.
+    ///
+    /// # Errors
+    /// [`TokenError::WrongRole`].
+    pub fn viewer(self) -> Result<Claims, TokenError> {
+        match self.0.role {
+            Role::Viewer => Ok(self.0),
+            got @ (Role::Publisher | Role::Peer) => Err(TokenError::WrongRole { wanted: Role::Viewer, got }),
+        }
+    }
+
     /// The claims, if this is a publisher's token for that stream (E1, S24).
     ///
     /// # Errors

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Phase, Room, millis};
 use crate::event::StreamStatus;
 
 /// A room at one moment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RoomState {
     /// What it does.
     pub doing: Doing,
@@ -27,7 +28,7 @@ pub struct RoomState {
 }
 
 /// What a room does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
     /// It asks for the page.

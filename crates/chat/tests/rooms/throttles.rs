@@ -140,3 +140,28 @@ async fn g1_fifty_rooms_at_once_are_spaced() {
     let log = stage.youtube.log();
     assert!(log.windows(2).all(|pair| pair[1].at - pair[0].at >= Duration::from_millis(249)), "{log:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn c4_rooms_wait_half_a_minute_to_open_and_more_are_told_when_to_come_back() {
+    let stage = Stage::new(Script::default()).await;
+    let mut entering = tokio::task::JoinSet::new();
+    for nth in 0..300 {
+        let rooms = stage.rooms.clone();
+        entering.spawn(async move {
+            let name = tidegate_chat::youtube::Name::parse(&format!("video{nth:06}")).unwrap();
+            let asked = tokio::time::Instant::now();
+            let entered =
+                rooms.enter(&name, tidegate_chat::youtube::View::All, tidegate_chat::room::Start::Newest).await;
+            (entered, asked.elapsed())
+        });
+    }
+    let (open, refused): (Vec<_>, Vec<_>) =
+        entering.join_all().await.into_iter().partition(|(entered, _)| entered.is_ok());
+    // Polls of the rooms that are open take every eighth turn.
+    assert!((100..=121).contains(&open.len()), "{} rooms opened", open.len());
+    assert!(open.iter().all(|(_, took)| *took < Duration::from_secs(32)));
+    for (entered, took) in refused {
+        let Err(Refused::Busy(wait)) = entered else { panic!("{entered:?}") };
+        assert!(wait >= Duration::from_secs(1) && took < Duration::from_secs(32), "{wait:?} after {took:?}");
+    }
+}

@@ -10,7 +10,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, HeaderValue, Method, Uri};
 use hyper::body::Incoming;
 use tidegate_seats::{StreamId, TenantId};
 use tidegate_wire::{Code, Problem, Reply};
@@ -54,6 +54,7 @@ pub(crate) type Call = Box<Asked>;
 pub(crate) struct Asked {
     pub(crate) context: Context,
     pub(crate) headers: HeaderMap,
+    method: Method,
     uri: Uri,
     /// In a lock that is never taken: a body may move between threads but not be shared, a call is shared.
     body: Mutex<Sent>,
@@ -72,8 +73,8 @@ impl FromRequest<Arc<Shared>> for Call {
     async fn from_request(request: Request, state: &Arc<Shared>) -> Result<Self, Infallible> {
         let (mut parts, body) = request.into_parts();
         let context = parts.extensions.remove::<Context>().unwrap_or_else(|| Context::unknown(state));
-        let (headers, uri, body) = (parts.headers, parts.uri, Mutex::new(Sent::Routed(body)));
-        Ok(Self::new(Asked { context, headers, uri, body }))
+        let (method, headers, uri) = (parts.method, parts.headers, parts.uri);
+        Ok(Self::new(Asked { context, headers, method, uri, body: Mutex::new(Sent::Routed(body)) }))
     }
 }
 
@@ -81,7 +82,8 @@ impl Asked {
     /// A request as the connection has it.
     pub(crate) fn new(context: Context, request: http::Request<Incoming>) -> Self {
         let (parts, body) = request.into_parts();
-        Self { context, headers: parts.headers, uri: parts.uri, body: Mutex::new(Sent::Incoming(body)) }
+        let body = Mutex::new(Sent::Incoming(body));
+        Self { context, headers: parts.headers, method: parts.method, uri: parts.uri, body }
     }
 
     /// The whole body.
@@ -103,6 +105,11 @@ impl Asked {
     /// The stream that the URL names.
     pub(crate) fn stream(&self) -> StreamPath {
         StreamPath::of(&self.uri)
+    }
+
+    /// Whether the answer's head is all that is wanted.
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == Method::HEAD
     }
 
     /// The path, as it was sent.

@@ -10,12 +10,15 @@ use serde::Serialize;
 use tidegate_chat::event::StreamState;
 use tidegate_chat::room::{Ending, Start};
 use tidegate_chat::youtube::{Name, View};
-use tidegate_chat::{Listed, Refused, Rooms, Viewer};
+use tidegate_chat::{Listed, Readers, Refused, Rooms, Viewer};
+use tidegate_seats::SeatId;
 use tidegate_wire::{Code, Problem, Reply};
+use utoipa::ToSchema;
 
-use super::{Asked, Call, Route};
+use super::{Asked, Call, Route, play};
 use crate::control::Shared;
-use crate::takeover;
+use crate::tokens::unix_now;
+use crate::{auth, takeover};
 
 /// Read a live chat as it goes (SSE).
 ///
@@ -24,9 +27,11 @@ use crate::takeover;
     get,
     path = "/v1/chat/{name}/events",
     tag = "chat",
+    security((), ("key" = [])),
     params(
         ("name" = String, Path, description = "A video id, an `@handle`, a channel id, or an address of one, percent-encoded"),
         ("view" = Option<String>, Query, description = "`all` (the default) or `top`"),
+        ("token" = Option<String>, Query, description = "A seat's token, where only known readers are let in and no header can be sent"),
         ("last-event-id" = Option<String>, Header, description = "The `id` of the last event that was read"),
     ),
     responses((status = 200, description = "Events until the chat is over; the data of each is one `Event` as JSON", body = String, content_type = "text/event-stream"))
@@ -35,20 +40,77 @@ pub(crate) async fn chat_events(State(control): State<Arc<Shared>>, call: Call) 
     match enter(&control, &call).await {
         Ok(viewer) => {
             call.count(&control, Route::ChatEvents, "ok");
-            takeover::response(viewer)
+            viewer.map_or_else(takeover::head, takeover::response)
         }
         Err(problem) => call.refuse(&control, Route::ChatEvents, &problem),
     }
 }
 
-async fn enter(control: &Shared, call: &Asked) -> Result<Viewer, Problem> {
+/// Lets a viewer in; nobody, and no call to the upstream, for who asks for the head alone.
+async fn enter(control: &Shared, call: &Asked) -> Result<Option<Viewer>, Problem> {
     let rooms = rooms(control)?;
+    let asker = Asker::of(control, call).await;
+    asker.draw(call)?;
     if !call.context.policy.origins.allow(&call.headers) {
         return Err(Problem::new(Code::OriginNotAllowed, "`control.cors_origins` lists those that may"));
     }
     let (name, view) = (name(call)?, view(call)?);
     let last = call.headers.get("last-event-id").map(|id| id.to_str().unwrap_or("?"));
-    rooms.enter(&name, view, Start::of_header(last)).await.map_err(refused)
+    let start = Start::of_header(last);
+    // Who comes back with the id of an event was let in before: its token may have ended since (C4).
+    if !rooms.has_sent(&name, view, start) {
+        asker.may_read(rooms)?;
+    }
+    if call.is_head() {
+        return Ok(None);
+    }
+    rooms.enter(&name, view, start).await.map(Some).map_err(refused)
+}
+
+/// Who asks (C10).
+enum Asker {
+    /// A tenant, by its secret key.
+    Tenant,
+    /// Who has a seat in one of this server's streams.
+    Seat(SeatId),
+    Anybody,
+}
+
+impl Asker {
+    /// Reads `Authorization: Bearer`, or the query's `token`, for `EventSource` can send no headers. A secret key is
+    /// not taken from there: addresses are logged on their way.
+    async fn of(control: &Shared, call: &Asked) -> Self {
+        let bearer = auth::bearer(&call.headers);
+        let in_query = || call.query().split('&').find_map(|pair| pair.strip_prefix("token="));
+        let Some(shown) = bearer.or_else(in_query) else { return Self::Anybody };
+        if let Some(seat) = control.tokens.seat(shown, control.outage.verify_at(unix_now())) {
+            return Self::Seat(seat);
+        }
+        match bearer {
+            Some(key) if control.catalogue.tenant_of_key(&auth::key_digest(key)).await.is_some() => Self::Tenant,
+            Some(_) | None => Self::Anybody,
+        }
+    }
+
+    /// S16: whoever names no seat draws on its address's bucket.
+    fn draw(&self, call: &Asked) -> Result<(), Problem> {
+        match self {
+            Self::Tenant => Ok(()),
+            Self::Seat(seat) => play::toll(call)(*seat).map_err(play::too_often),
+            Self::Anybody => play::draw_address(call),
+        }
+    }
+
+    fn may_read(&self, rooms: &Rooms) -> Result<(), Problem> {
+        match (rooms.readers(), self) {
+            (Readers::Anybody, _) | (Readers::Known, Self::Tenant | Self::Seat(_)) => Ok(()),
+            (Readers::Known, Self::Anybody) => Err(Problem::new(
+                Code::Unauthorized,
+                "chats are for tenants and their seats: send a secret key or a seat's token as \
+                 `Authorization: Bearer`, or the token as `?token=`",
+            )),
+        }
+    }
 }
 
 /// List the rooms there are.
@@ -56,10 +118,11 @@ async fn enter(control: &Shared, call: &Asked) -> Result<Viewer, Problem> {
     get,
     path = "/v1/chat",
     tag = "chat",
-    responses((status = 200, description = "`rooms`, each as its own route tells it", body = Object))
+    security((), ("key" = [])),
+    responses((status = 200, description = "The rooms", body = RoomList))
 )]
 pub(crate) async fn list_rooms(State(control): State<Arc<Shared>>, call: Call) -> Response {
-    let outcome = rooms(&control).map(|rooms| RoomList { rooms: rooms.list() });
+    let outcome = readable(&control, &call).await.map(|rooms| RoomList { rooms: rooms.list() });
     call.answer(&control, Route::Rooms, outcome)
 }
 
@@ -68,19 +131,27 @@ pub(crate) async fn list_rooms(State(control): State<Arc<Shared>>, call: Call) -
     get,
     path = "/v1/chat/{name}",
     tag = "chat",
+    security((), ("key" = [])),
     params(
         ("name" = String, Path, description = "A video id, or an address of one, percent-encoded"),
         ("view" = Option<String>, Query, description = "`all` (the default) or `top`"),
     ),
-    responses((status = 200, description = "The room", body = Object))
+    responses((status = 200, description = "The room", body = Listed))
 )]
 pub(crate) async fn get_room(State(control): State<Arc<Shared>>, call: Call) -> Response {
-    let outcome = find(&control, &call);
+    let outcome = find(&control, &call).await;
     call.answer(&control, Route::Room, outcome)
 }
 
-fn find(control: &Shared, call: &Asked) -> Result<RoomTold, Problem> {
+/// The rooms, for who may read them.
+async fn readable<'a>(control: &'a Shared, call: &Asked) -> Result<&'a Rooms, Problem> {
     let rooms = rooms(control)?;
+    Asker::of(control, call).await.may_read(rooms)?;
+    Ok(rooms)
+}
+
+async fn find(control: &Shared, call: &Asked) -> Result<RoomTold, Problem> {
+    let rooms = readable(control, call).await?;
     let view = view(call)?;
     match name(call)? {
         Name::Video(video) => rooms.find(&video, view).map(RoomTold).ok_or_else(no_room),
@@ -141,8 +212,10 @@ fn of_state(state: StreamState) -> Code {
     }
 }
 
-#[derive(Serialize)]
+/// The rooms there are.
+#[derive(Serialize, ToSchema)]
 struct RoomList {
+    /// Each as its own route tells it.
     rooms: Vec<Listed>,
 }
 

@@ -219,7 +219,7 @@ async fn draw(control: &Shared, call: &Asked, stream: &StreamId, seat: SeatId) -
 }
 
 /// Draws on the bucket of whichever live entry the call turns out to name (S16).
-fn toll(call: &Asked) -> impl Fn(SeatId) -> Result<(), RetryAfter> {
+pub(super) fn toll(call: &Asked) -> impl Fn(SeatId) -> Result<(), RetryAfter> {
     let exempt = call.is_exempt();
     move |seat| {
         let drawn = if exempt { Ok(()) } else { call.context.policy.buckets.draw_seat(seat) };
@@ -227,7 +227,7 @@ fn toll(call: &Asked) -> impl Fn(SeatId) -> Result<(), RetryAfter> {
     }
 }
 
-fn draw_address(call: &Asked) -> Result<(), Problem> {
+pub(super) fn draw_address(call: &Asked) -> Result<(), Problem> {
     if call.is_exempt() {
         return Ok(());
     }
@@ -238,7 +238,7 @@ fn draw_address(call: &Asked) -> Result<(), Problem> {
         .map_err(|TooMany(wait)| Problem::new(Code::RateLimited, "too many requests from this address").retry(wait))
 }
 
-fn too_often(retry: RetryAfter) -> Problem {
+pub(super) fn too_often(retry: RetryAfter) -> Problem {
     Problem::new(Code::RateLimited, "too many requests for this seat").retry(retry.0)
 }
 

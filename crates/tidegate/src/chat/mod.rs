@@ -109,10 +109,11 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 
 /// The rooms of `tidegate up`, which go out through its gate; none without an upstream to read from.
 pub(crate) fn rooms(config: &Config, gate: Option<&Gate>) -> Outcome<Option<Rooms>> {
-    let Settings { upstream, idle_s, max_rooms } = &config.chat;
+    let Settings { upstream, idle_s, max_rooms, readers } = &config.chat;
     let (Some(gate), Some(called)) = (gate, config.upstreams.get(upstream)) else { return Ok(None) };
     let settings = ChatSettings {
         idle: idle_s.seconds(),
+        readers: *readers,
         max_rooms: usize::try_from(max_rooms.get()).unwrap_or(usize::MAX),
         ..ChatSettings::new(upstream, called.base_url.as_deref().unwrap_or_default())
     };

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tidegate_chat::Readers;
 use tidegate_control::{ControlSettings, TokenSettings};
 use tidegate_seats::SeatSettings;
 use tidegate_store::EmbeddedSettings;
@@ -92,6 +93,7 @@ pub(crate) struct Chat {
     pub(crate) upstream: String,
     pub(crate) idle_s: Whole<0, 86_400>,
     pub(crate) max_rooms: Whole<1, 100_000>,
+    pub(crate) readers: Readers,
 }
 
 impl Default for Config {
@@ -128,7 +130,12 @@ impl Default for Seats {
 
 impl Default for Chat {
     fn default() -> Self {
-        Self { upstream: "youtube".to_owned(), idle_s: Whole::new(30), max_rooms: Whole::new(1000) }
+        Self {
+            upstream: "youtube".to_owned(),
+            idle_s: Whole::new(30),
+            max_rooms: Whole::new(1000),
+            readers: Readers::default(),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! `tidegate chat`, and the rooms of `tidegate up`.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use tidegate_youtube::{Script, YouTube};
 
 use crate::program::*;
@@ -29,6 +32,16 @@ fn c12_a_chat_is_printed_from_a_running_server() {
     let line = json.line_with("\"kind\":\"message\"");
     assert!(line.starts_with("{\"schema\":1,"), "{line}");
     assert_eq!(youtube.log().iter().filter(|call| call.what.starts_with("GET")).count(), 1, "C1: one room for both");
+    // O4.
+    let mut scrape = TcpStream::connect(server.address).unwrap();
+    write!(scrape, "GET /metrics HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
+    let mut metrics = String::new();
+    scrape.read_to_string(&mut metrics).unwrap();
+    for line in ["tidegate_chat_rooms 1", "tidegate_chat_viewers 2", "tidegate_chat_rate_limits_total{by=\"answer\"} 0"]
+    {
+        assert!(metrics.lines().any(|told| told == line), "{line} in {metrics}");
+    }
+    assert!(metrics.contains("tidegate_chat_events_total{kind=\"message\"}"), "{metrics}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Live chats: the way from a room to its viewers, over real sockets and from a stand-in YouTube.
 
+mod access;
 mod refusals;
 mod resuming;
 mod sharing;

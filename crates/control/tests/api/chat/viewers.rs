@@ -107,11 +107,12 @@ async fn c9_a_viewer_that_reads_nothing_is_cut() {
 
 #[tokio::test]
 async fn c1_a_head_and_a_preflight_begin_no_stream() {
-    let (house, _youtube) = open().await;
+    let (house, youtube) = open().await;
     let path = format!("/v1/chat/{VIDEO}/events");
     let head = house.raw(format!("HEAD {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes(), |_| false).await;
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
     assert!(head.contains("content-type: text/event-stream") && !head.contains("content-length"), "{head}");
+    assert!(youtube.log().is_empty(), "nobody came, so no room is opened");
     let asked = house.send(Method::OPTIONS, &path, None, "").await;
     assert_eq!((asked.status, asked.header("access-control-allow-methods")), (204, "GET, POST"));
     assert!(asked.header("access-control-allow-headers").contains("last-event-id"));
