@@ -40,6 +40,8 @@ use rows::Seen;
 pub struct Room {
     settings: RoomSettings,
     view: View,
+    /// Which view the token gives.
+    gives: View,
     phase: Phase,
     due: Instant,
     interval: Interval,
@@ -100,6 +102,8 @@ struct Life {
     blind_after: Duration,
     is_busy: bool,
     is_blind: bool,
+    /// How often it was: each time another token is tried.
+    blind_times: usize,
 }
 
 impl Room {
@@ -108,6 +112,7 @@ impl Room {
     pub fn new(view: View, settings: RoomSettings, now: Instant) -> Self {
         Self {
             view,
+            gives: view,
             phase: Phase::Page,
             due: now,
             interval: Interval::new(settings.backoff_factor, settings.max_interval),
@@ -116,7 +121,13 @@ impl Room {
             pace: Pace::default(),
             backlog: true,
             bootstraps: Bootstraps { last: None, backoff: BOOTSTRAP_BACKOFF_MIN, count: 0 },
-            life: Life { seen_at: now, blind_after: settings.blind_after, is_busy: false, is_blind: false },
+            life: Life {
+                seen_at: now,
+                blind_after: settings.blind_after,
+                is_busy: false,
+                is_blind: false,
+                blind_times: 0,
+            },
             stream: None,
             limited_until: None,
             last_trouble: None,
@@ -229,7 +240,8 @@ impl Room {
             (StreamState::Live | StreamState::Upcoming, _) => return self.end(Ending::Over),
             (closed, _) => return self.end(Ending::Closed(closed)),
         };
-        let (token, _) = chat.token(self.view);
+        let (token, gives) = chat.nth_token(self.view, self.life.blind_times);
+        self.gives = gives;
         self.life.is_busy = page.state == StreamState::Live
             && page.viewers.is_some_and(|viewers| viewers >= self.settings.busy_viewers);
         self.phase = Phase::Poll(page.client, token);
@@ -361,6 +373,7 @@ impl Life {
                 seen_at: now,
                 blind_after: (self.blind_after * 2).min(BLIND_AFTER_MAX),
                 is_blind: true,
+                blind_times: self.blind_times + 1,
                 ..*self
             };
         }

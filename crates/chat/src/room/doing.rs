@@ -7,12 +7,15 @@ use utoipa::ToSchema;
 
 use super::{Phase, Room, millis};
 use crate::event::StreamStatus;
+use crate::youtube::View;
 
 /// A room at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RoomState {
     /// What it does.
     pub doing: Doing,
+    /// Which view is read: top chat instead of all where all chat stays silent (C6).
+    pub reads: View,
     /// The stream, as its page told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamStatus>,
@@ -57,6 +60,7 @@ impl Room {
         };
         RoomState {
             doing,
+            reads: self.gives,
             stream: self.stream.clone(),
             interval_ms: millis(self.interval.get()),
             cooldown_ms: left.map_or(0, millis),

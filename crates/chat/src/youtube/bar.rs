@@ -21,14 +21,23 @@ impl ChatEntry {
     /// have a layout that is not known.
     #[must_use]
     pub fn token(&self, view: View) -> (Token, View) {
-        if let Some(token) = self.native.with_view(view) {
-            return (token, view);
-        }
+        self.nth_token(view, 0)
+    }
+
+    /// The same for a chat that stayed silent with the tokens before: the page's own, rewritten; that of its menu; and
+    /// its own as it is, which is for top chat. Behind the last one it begins anew (C6).
+    #[must_use]
+    pub fn nth_token(&self, view: View, nth: usize) -> (Token, View) {
         let [top, all] = &self.menu;
-        match (view, top, all) {
-            (View::Top, Some(token), _) | (View::All, _, Some(token)) => (token.clone(), view),
-            (View::Top | View::All, _, _) => (self.native.clone(), View::Top),
-        }
+        let listed = match view {
+            View::Top => top,
+            View::All => all,
+        };
+        let rewritten = self.native.with_view(view);
+        let mut tokens: Vec<_> = rewritten.into_iter().chain(listed.clone()).map(|token| (token, view)).collect();
+        tokens.push((self.native.clone(), self.native.view().unwrap_or(View::Top)));
+        tokens.dedup_by(|one, other| one.0 == other.0);
+        tokens.swap_remove(nth % tokens.len())
     }
 
     /// Reads a `liveChatRenderer`.

@@ -8,6 +8,7 @@ use std::fmt;
 
 use data_encoding::{BASE64URL, BASE64URL_NOPAD};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::name::{ChannelId, VideoId};
 use super::protobuf::{Field, bytes_at, message_at, read, varint_at, write};
@@ -17,7 +18,7 @@ use super::protobuf::{Field, bytes_at, message_at, read, varint_at, write};
 pub struct Token(String);
 
 /// Which rows are shown (C13); as text, `top` or `all`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
     /// What the upstream thinks worth showing.

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use tidegate_chat::Refused;
 use tidegate_chat::event::Kind;
-use tidegate_youtube::{Channel, Consent, Script, Shape, State, Tab, actions_of};
+use tidegate_chat::youtube::View;
+use tidegate_youtube::{Channel, Consent, Script, Shape, Silent, State, Tab, actions_of};
 
 use crate::stage::{Got, Stage, VIDEO};
 
@@ -106,4 +107,17 @@ async fn c7_a_captured_chat_is_told_at_any_rate() {
     let count = |got: &Got, name: &str| got.names().iter().filter(|kind| **kind == name).count();
     got.until(&mut viewer, |got| count(got, "paid") >= 3 && count(got, "message") >= 3).await;
     assert!(rows > 0 && !got.others.iter().any(|kind| matches!(kind, Kind::Unknown(_) | Kind::Gap(_))), "{got:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c6_a_blind_room_tries_another_token() {
+    let script = Script { silent: Silent::AllChat, viewers: 7_870, ..Script::default() };
+    let stage = Stage::new(script).await;
+    let mut viewer = stage.enter(VIDEO, None).await.unwrap();
+    let mut got = Got::default();
+    got.until(&mut viewer, |got| got.rows.len() >= 20).await;
+    got.check();
+    assert!(stage.youtube.rows() >= 180, "it was silent for three minutes");
+    let room = &stage.rooms.list()[0];
+    assert_eq!((room.view, room.state.reads, room.state.bootstraps), ("all", View::Top, 2));
 }
