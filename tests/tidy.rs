@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tidegate-chat",
             "tidegate-control",
             "tidegate-gate",
+            "tidegate-relay",
             "tidegate-seats",
             "tidegate-store",
             "tidegate-token",

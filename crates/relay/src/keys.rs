@@ -40,6 +40,12 @@ impl Keys {
         self.version.send_modify(|version| *version += 1);
     }
 
+    /// Whether there is a key at all: without one no token is good.
+    #[must_use]
+    pub fn are_known(&self) -> bool {
+        !self.known.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Since which Unix second the control is away; `None` when it is back. Tokens that ended since then are still taken,
     /// and no session is cut for its token's end. Rule E4.
     pub fn set_away(&self, since: Option<u64>) {

@@ -10,6 +10,8 @@ use tidegate_edge::{Admission, Busy, EdgeSettings};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RelaySettings {
+    /// The control whose tokens are taken: `http://` or `https://` and a host. Default `http://127.0.0.1:8080`.
+    pub control: String,
     /// Whether newcomers are refused for load. Default `on`. Rule E13.
     pub admission: Admission,
     /// The busy share from which the relay is saturated, 0.2 to 0.95. Default 0.85. Rule E6.
@@ -46,6 +48,7 @@ impl Default for RelaySettings {
     fn default() -> Self {
         let edge = EdgeSettings::default();
         Self {
+            control: "http://127.0.0.1:8080".to_owned(),
             admission: edge.admission,
             admission_busy: Level(edge.level),
             admission_retry_ms: 2_000,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use tidegate_chat::Readers;
 use tidegate_control::Networks;
+use tidegate_relay::Admission;
 use tidegate_upstream::UpstreamSettings;
 
 use crate::admin::{self, Done, Order};
@@ -13,6 +14,7 @@ use crate::config::{Config, Listen, LogFormat};
 use crate::failure::Outcome;
 use crate::say::say;
 use crate::settings::Settings;
+use crate::telemetry::USUAL_FILTER;
 
 /// Prints the meaning and the warnings. A file that cannot be used is the error.
 pub(crate) fn run(settings: &Settings) -> Outcome<ExitCode> {
@@ -41,6 +43,7 @@ fn meaning(config: &Config) -> String {
         ("telemetry", telemetry(config)),
         ("chat", chat(config)),
         ("gate", gate(config)),
+        ("relay", relay(config)),
     ];
     sections.extend(config.upstreams.iter().map(|(name, settings)| ("upstream", upstream(name, settings))));
     let mut text = String::new();
@@ -145,6 +148,29 @@ fn gate(config: &Config) -> Vec<String> {
     vec![reach, format!("at most {all} connections, {of_one} of one address")]
 }
 
+fn relay(config: &Config) -> Vec<String> {
+    let relay = &config.relay;
+    let place = match config.relay_listen {
+        Listen::On(address) => {
+            format!("`tidegate relay` takes sessions at {address}, with tokens of {}", relay.control)
+        }
+        Listen::Off => "nothing listens".to_owned(),
+    };
+    let (level, retry) = (relay.admission_busy.0, relay.admission_retry_ms);
+    let admission = match relay.admission {
+        Admission::On => {
+            format!("refuses newcomers from a busy share of {level}, and has them try again in {retry} ms")
+        }
+        Admission::Observe => format!("counts whom it would refuse from a busy share of {level}, and refuses nobody"),
+        Admission::Off => "refuses nobody for its load".to_owned(),
+    };
+    let certificate = match &relay.certificate {
+        Some(file) => format!("shows the certificate in {}", file.display()),
+        None => "makes a certificate for development, which browsers take by its hash alone".to_owned(),
+    };
+    vec![place, admission, certificate]
+}
+
 fn upstream(name: &str, settings: &UpstreamSettings) -> Vec<String> {
     let url = settings.base_url.as_deref().unwrap_or_default();
     let what = format!("{name} is {url}, with the preset {}", settings.preset.name());
@@ -157,7 +183,7 @@ fn telemetry(config: &Config) -> Vec<String> {
         LogFormat::Text => "text",
         LogFormat::Json => "JSON",
     };
-    let filter = telemetry.log.as_deref().unwrap_or("info");
+    let filter = telemetry.log.as_deref().unwrap_or(USUAL_FILTER);
     let traces = match &telemetry.otlp_endpoint {
         Some(to) => format!("{} % of traces go to {to}", telemetry.otlp_sample_percent),
         None => "traces go nowhere".to_owned(),

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Outcome;
 use crate::settings::Settings;
-use crate::{chat, check, gate, load, tenant, up};
+use crate::{chat, check, gate, load, relay, tenant, up};
 
 /// Flow control for live audiences: who gets a seat, who waits in line, and who is next.
 #[derive(Parser)]
@@ -34,6 +34,12 @@ enum Command {
     #[command(after_help = "Examples:\n  tidegate gate --config /etc/tidegate.toml\n  \
                             tidegate gate --config gate.toml --gate-listen 0.0.0.0:8090")]
     Gate(gate::Alone),
+
+    /// Run a media relay: MoQ over WebTransport and QUIC, for holders of the control's tokens
+    #[command(after_help = "Examples:\n  tidegate relay --control http://127.0.0.1:8080\n  \
+                            tidegate relay --control https://seats.example.org --relay-listen 0.0.0.0:4443 \\\n    \
+                            --config /etc/tidegate.toml --admission observe")]
+    Relay(relay::Alone),
 
     /// Read a settings file and say in words what it means
     #[command(after_help = "Example:\n  tidegate check /etc/tidegate.toml")]
@@ -75,6 +81,7 @@ pub(crate) fn run() -> Outcome<ExitCode> {
     match Cli::parse().command {
         Command::Up(up) => up::run(up),
         Command::Gate(gate) => gate::run(gate),
+        Command::Relay(relay) => relay::run(relay),
         Command::Check { file, data } => check::run(&Settings { config: file, data }),
         Command::Tenant(command) => tenant::run(command),
         Command::Keys(command) => tenant::run_keys(command),

@@ -20,6 +20,9 @@ pub(crate) const CONTROL: Knob = Knob { flag: "--listen", key: "[control] listen
 /// The gate's port.
 pub(crate) const GATE: Knob = Knob { flag: "--gate-listen", key: "[gate] listen" };
 
+/// The relay's port.
+pub(crate) const RELAY: Knob = Knob { flag: "--relay-listen", key: "[relay] listen" };
+
 /// Listens where it is told to.
 pub(crate) fn bind(listen: Listen, knob: Knob) -> Outcome<Option<TcpListener>> {
     match listen {

@@ -141,6 +141,12 @@ impl PublicKeys {
         serde_json::to_string(&Jwks { keys }).expect("strings in a struct always serialise")
     }
 
+    /// Whether there is no key, so that no token is good.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// Checks a token's size, algorithm, key, signature and time.
     ///
     /// # Errors

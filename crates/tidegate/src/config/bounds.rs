@@ -10,11 +10,11 @@ pub(super) fn fault(config: &Config) -> Option<(&'static str, String)> {
     outside(config).or_else(|| hidden_tabs(&config.seats)).or_else(|| tokens(config)).or_else(|| telemetry(config))
 }
 
-/// Numbers of `[control]`, `[tokens]` and `[gate]`, whose own types know no bounds.
+/// Numbers of `[control]`, `[tokens]`, `[gate]` and `[relay]`, whose own types know no bounds.
 fn outside(config: &Config) -> Option<(&'static str, String)> {
-    let (control, tokens, gate) = (&config.control, &config.tokens, &config.gate);
+    let (control, tokens, gate, relay) = (&config.control, &config.tokens, &config.gate, &config.relay);
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let numbers: [(&str, u64, RangeInclusive<u64>); 21] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 26] = [
         ("control.page_burst", control.page_burst.get().into(), 5..=10_000),
         ("control.page_refill_ms", control.page_refill_ms.get().into(), 1..=60_000),
         ("control.addresses_max", count(control.addresses_max), 100..=10_000_000),
@@ -36,6 +36,11 @@ fn outside(config: &Config) -> Option<(&'static str, String)> {
         ("gate.idle_timeout_ms", gate.idle_timeout_ms, 100..=3_600_000),
         ("gate.stop_notice_ms", gate.stop_notice_ms, 0..=60_000),
         ("gate.stop_grace_ms", gate.stop_grace_ms, 0..=600_000),
+        ("relay.admission_retry_ms", relay.admission_retry_ms, 100..=60_000),
+        ("relay.admission_burst", relay.admission_burst.into(), 1..=100_000),
+        ("relay.connections_max", count(relay.connections_max), 10..=1_000_000),
+        ("relay.connections_per_address", count(relay.connections_per_address), 1..=1_000_000),
+        ("relay.cache_mb", relay.cache_mb, 1..=1_000_000),
     ];
     let (key, number, bounds) = numbers.into_iter().find(|(_, number, bounds)| !bounds.contains(number))?;
     Some((key, format!("{number} is not between {} and {}", bounds.start(), bounds.end())))

@@ -87,7 +87,7 @@ fn keys_in(section: &str) -> Vec<String> {
 
 /// What is read before its section is, so that the reader does not name it.
 fn taken_out(section: &str) -> Option<&'static str> {
-    ["control", "gate"].contains(&section).then_some("listen")
+    ["control", "gate", "relay"].contains(&section).then_some("listen")
 }
 
 fn line_at(text: &str, position: usize) -> usize {

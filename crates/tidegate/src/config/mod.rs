@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tidegate_chat::Readers;
 use tidegate_control::{ControlSettings, TokenSettings};
+use tidegate_relay::RelaySettings;
 use tidegate_seats::SeatSettings;
 use tidegate_store::EmbeddedSettings;
 use tidegate_upstream::{ServerSettings, UpstreamSettings, UpstreamToml};
@@ -32,6 +33,9 @@ pub(crate) struct Config {
     /// `[gate] listen`, for the same reason.
     #[serde(skip)]
     pub(crate) gate_listen: Listen,
+    /// `[relay] listen`, for the same reason.
+    #[serde(skip)]
+    pub(crate) relay_listen: Listen,
     pub(crate) control: ControlSettings,
     pub(crate) seats: Seats,
     pub(crate) tokens: TokenSettings,
@@ -39,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) telemetry: Telemetry,
     pub(crate) chat: Chat,
     pub(crate) gate: ServerSettings,
+    pub(crate) relay: RelaySettings,
     /// `[upstreams.NAME]` as written; empty once they are read.
     #[serde(rename = "upstreams")]
     written: BTreeMap<String, UpstreamToml>,
@@ -101,6 +106,7 @@ impl Default for Config {
         Self {
             listen: Listen::at_home(8080),
             gate_listen: Listen::at_home(8090),
+            relay_listen: Listen::at_home(4443),
             control: ControlSettings::default(),
             seats: Seats::default(),
             tokens: TokenSettings::default(),
@@ -108,6 +114,7 @@ impl Default for Config {
             telemetry: Telemetry::default(),
             chat: Chat::default(),
             gate: ServerSettings::default(),
+            relay: RelaySettings::default(),
             written: BTreeMap::new(),
             upstreams: Upstreams::new(),
         }
@@ -176,9 +183,14 @@ impl Config {
             Some(DeValue::Table(section)) => section.remove("listen"),
             _ => None,
         };
-        let [listen, gate_listen] = ["control", "gate"].map(&mut take_listen);
+        let [listen, gate_listen, relay_listen] = ["control", "gate", "relay"].map(&mut take_listen);
         let mut config = Self::deserialize(Deserializer::from(table))?;
-        for (written, into) in [(listen, &mut config.listen), (gate_listen, &mut config.gate_listen)] {
+        let places = [
+            (listen, &mut config.listen),
+            (gate_listen, &mut config.gate_listen),
+            (relay_listen, &mut config.relay_listen),
+        ];
+        for (written, into) in places {
             if let Some(listen) = written {
                 *into = Listen::deserialize(ValueDeserializer::from(listen))?;
             }

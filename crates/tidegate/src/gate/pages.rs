@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Method, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tidegate_upstream::Gate;
 use tidegate_wire::health::Healthy;
-use tidegate_wire::{Code, Problem, Reply, retry_after_s};
+use tidegate_wire::{Code, Problem};
 
 use crate::config::RESERVED;
+use crate::page::{metrics, write};
 
 /// The pages, named by [`RESERVED`].
 pub(super) struct Pages {
@@ -46,24 +46,8 @@ impl Pages {
 
     fn counted(&self) -> Response<Bytes> {
         self.gate.publish();
-        typed("text/plain; version=0.0.4; charset=utf-8", self.metrics.render().into())
+        metrics(self.metrics.render())
     }
-}
-
-fn write(answer: &impl Reply) -> Response<Bytes> {
-    let body = serde_json::to_vec(answer).expect("answers are structs of numbers and strings");
-    let mut response = typed(answer.media().as_str(), body.into());
-    *response.status_mut() = StatusCode::from_u16(answer.status()).expect("the table holds statuses");
-    if let Some(ms) = answer.retry_after_ms() {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after_s(ms)));
-    }
-    response
-}
-
-fn typed(media: &'static str, body: Bytes) -> Response<Bytes> {
-    let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
-    response
 }
 
 /// When to look again after a process that is stopping said so; by then another listens in its place.

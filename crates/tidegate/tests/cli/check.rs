@@ -34,10 +34,13 @@ fn o3_check_says_what_the_defaults_mean() {
     tokens     a viewer's token is good for 120 s, a publisher's for 12 h
                after `tidegate keys rotate` the older key verifies for 10 min more
     store      state is kept in data; its file grows as far as the disk goes
-    telemetry  logs are text, filtered by info; traces go nowhere
+    telemetry  logs are text, filtered by info,moq_net=error; traces go nowhere
     chat       no live chats are read: they need [upstreams.youtube] and a gate that listens
     gate       listens on http://127.0.0.1:8090, with no upstream to call: write [upstreams.NAME]
                at most 10,000 connections, 1,000 of one address
+    relay      `tidegate relay` takes sessions at 127.0.0.1:4443, with tokens of http://127.0.0.1:8080
+               refuses newcomers from a busy share of 0.850, and has them try again in 2000 ms
+               makes a certificate for development, which browsers take by its hash alone
     ");
 }
 
@@ -81,6 +84,9 @@ fn o3_check_says_what_is_set_and_what_is_doubtful() {
     chat       no live chats are read: they need [upstreams.youtube] and a gate that listens
     gate       listens on http://127.0.0.1:8090, with no upstream to call: write [upstreams.NAME]
                at most 10,000 connections, 1,000 of one address
+    relay      `tidegate relay` takes sessions at 127.0.0.1:4443, with tokens of http://127.0.0.1:8080
+               refuses newcomers from a busy share of 0.850, and has them try again in 2000 ms
+               makes a certificate for development, which browsers take by its hash alone
 
     warning: [control] listen 0.0.0.0:8443 is reachable from outside, and speaks plain http: put a proxy that speaks TLS in front
 

@@ -161,6 +161,9 @@ fn o3_check_explains_each_upstream_in_words() {
     insta::assert_snapshot!(said, @r"
           calls go to http://0.0.0.0:8090/NAME/…, where NAME is an upstream; no other can be reached
                at most 10,000 connections, 1,000 of one address
+    relay      `tidegate relay` takes sessions at 127.0.0.1:4443, with tokens of http://127.0.0.1:8080
+               refuses newcomers from a busy share of 0.850, and has them try again in 2000 ms
+               makes a certificate for development, which browsers take by its hash alone
     upstream   api is http://127.0.0.1:9, with the preset generic
                at most 4 calls/s, 4 at once; a 429 stops everything for its Retry-After, else 30 s
                up to 1000 calls wait, at the proxy for up to 30 s; no cooldown is longer than 300 s

@@ -8,6 +8,7 @@ mod gate;
 mod http;
 mod load;
 mod program;
+mod relay;
 mod reload;
 mod stop;
 mod tenants;

@@ -16,7 +16,7 @@ pub(crate) const KEY: &str = "test-key-0123456789abcdef0123456789abcdef";
 /// The program, with nothing of the caller's environment that it would heed.
 pub(crate) fn tidegate(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    for name in ["KEY", "DATA", "CONFIG", "LISTEN", "LOG", "LOG_FORMAT"] {
+    for name in ["KEY", "DATA", "CONFIG", "CONTROL", "LISTEN", "LOG", "LOG_FORMAT", "RELAY_LISTEN"] {
         command.env_remove(format!("TIDEGATE_{name}"));
     }
     // Each test has ports of its own; a flag wins over this.
@@ -74,6 +74,14 @@ impl Server {
     pub(crate) fn gate(config: &Path) -> Self {
         let mut server = Self::begin(&mut tidegate(&["gate", "--config", config.to_str().unwrap()]));
         server.gate = server.heard_address("  gate     ");
+        server
+    }
+
+    /// Starts a relay alone, on a port that the system chooses; its pages are at `address`.
+    pub(crate) fn relay(control: &str, words: &[&str]) -> Self {
+        let mut command = tidegate(&["relay", "--relay-listen", "127.0.0.1:0", "--control", control]);
+        let mut server = Self::begin(command.args(words));
+        server.address = server.heard_address("  pages    ");
         server
     }
 

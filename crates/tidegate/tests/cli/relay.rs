@@ -1,0 +1,132 @@
+//! `tidegate relay`: its pages, its settings, and a viewer that comes with the control's token.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tempfile::tempdir;
+use tokio::time::timeout;
+use web_transport_moq::proto::ConnectRequest;
+use web_transport_moq::{ClientBuilder, Session};
+
+use crate::http::{get, post};
+use crate::program::{KEY, Server, complaint};
+
+/// A page as text.
+fn page(server: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(server).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+/// Waits until a page says this.
+fn wait_for(server: SocketAddr, path: &str, status: u16) -> Value {
+    let until = Instant::now() + LONG;
+    loop {
+        let (got, body) = get(server, path, "");
+        if got == status {
+            return body;
+        }
+        assert!(Instant::now() < until, "{path} stays {got}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn o2_a_relay_without_its_control_runs_and_is_not_ready() {
+    let mut relay = Server::relay("http://127.0.0.1:9", &[]);
+    relay.logged("nobody is let in until the control answers");
+    assert_eq!(get(relay.address, "/healthz", ""), (200, json!({"status": "ok"})));
+    let (status, problem) = get(relay.address, "/readyz", "");
+    assert_eq!((status, &problem["code"]), (503, &json!("not_ready")));
+    assert_eq!(page(relay.address, "/certificate.sha256").len(), 64);
+    assert_eq!(post(relay.address, "/readyz", "").0, 405);
+    assert_eq!(get(relay.address, "/elsewhere", "").1["code"], "not_found");
+    relay.stop();
+}
+
+#[test]
+fn o3_a_relay_says_what_is_wrong_with_its_settings() {
+    let said = complaint(&["relay", "--control", "ftp://x"]);
+    assert!(said.contains("is no address of a control"), "{said}");
+    let said = complaint(&["relay", "--relay-listen", "off"]);
+    assert!(said.contains("the relay listens nowhere"), "{said}");
+}
+
+#[test]
+fn e13_settings_of_admission_are_read_again() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("tidegate.toml");
+    fs::write(&file, "[relay]\nadmission = \"on\"\n").unwrap();
+    let mut relay = Server::relay("http://127.0.0.1:9", &["--config", file.to_str().unwrap()]);
+    fs::write(&file, "[relay]\nadmission = \"off\"\ncache_mb = 7\n").unwrap();
+    relay.signal(Signal::HUP);
+    assert!(relay.logged("holds from the next start").contains("relay.cache_mb"));
+    relay.logged("settings reloaded");
+    fs::write(&file, "[relay]\nadmission_busy = 2.0\n").unwrap();
+    relay.signal(Signal::HUP);
+    assert!(relay.logged("nothing was changed").contains("2 is not a share from 0.2 to 0.95"));
+    relay.stop();
+}
+
+/// Opens a session with a token and begins with the media; whether it is let in shows later.
+async fn knock(relay: SocketAddr, hash: &str, token: &str) -> (Session, Option<moq_net::Session>) {
+    let hash = HEXLOWER.decode(hash.as_bytes()).unwrap();
+    let client = ClientBuilder::new().with_server_certificate_hashes(vec![hash]).unwrap();
+    let url: url::Url = format!("https://{relay}/demo?jwt={token}").parse().unwrap();
+    let protocols = moq_net::ALPNS.iter().map(|name| (*name).to_owned());
+    let session = client.connect(ConnectRequest::new(url).with_protocols(protocols)).await.unwrap();
+    let transport = moq_tokio::transport::Session::new(session.clone());
+    let viewer = moq_net::Client::new().with_subscriber(moq_tokio::origin::spawn());
+    let media = viewer.connect(Instant::now(), transport).await.ok().map(|(media, driver)| {
+        tokio::spawn(moq_net::time::run(driver));
+        media
+    });
+    (session, media)
+}
+
+/// How the relay closes a session.
+async fn close_of((session, _media): &(Session, Option<moq_net::Session>)) -> String {
+    timeout(LONG, session.closed()).await.expect("the session stays open").to_string()
+}
+
+/// Waits until the relay's metrics count one session.
+async fn counted(relay: SocketAddr) {
+    let open = move || page(relay, "/metrics").contains("tidegate_relay_sessions 1\n");
+    while !tokio::task::spawn_blocking(open).await.unwrap() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn t4_a_viewer_watches_with_the_token_of_its_seat_and_nobody_without() {
+    let dir = tempdir().unwrap();
+    let control = Server::start(dir.path(), &["--demo", "--key", KEY]);
+    let relay = Server::relay(&control.url(), &[]);
+    wait_for(relay.address, "/readyz", 200);
+    let hash = page(relay.address, "/certificate.sha256");
+    let seated = post(control.address, "/v1/play/demo/admit", "{}").1;
+    let token = seated["token"].as_str().unwrap();
+
+    let stranger = knock(relay.address, &hash, "a.b.c").await;
+    assert!(close_of(&stranger).await.contains("UNAUTHORIZED"));
+    let viewer = knock(relay.address, &hash, token).await;
+    timeout(LONG, counted(relay.address)).await.expect("the session is not counted");
+    let second = knock(relay.address, &hash, token).await;
+    assert!(close_of(&second).await.contains("TOKEN_IN_USE"));
+
+    // E4: the control goes, and who watches stays.
+    control.stop();
+    assert!(viewer.0.close_reason().is_none());
+    relay.stop();
+    assert!(close_of(&viewer).await.contains("STOPPING"));
+}
+
+/// Nothing takes this long; a test that waits for it is told so instead of hanging.
+const LONG: Duration = Duration::from_secs(30);
