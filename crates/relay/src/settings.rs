@@ -12,6 +12,13 @@ use tidegate_edge::{Admission, Busy, EdgeSettings};
 pub struct RelaySettings {
     /// The control whose tokens are taken: `http://` or `https://` and a host. Default `http://127.0.0.1:8080`.
     pub control: String,
+    /// The relay's name in reports, its own in the fleet: 1 to 64 letters, digits, `-`, `_` and `.`. Default: the host
+    /// and port of `public_url`. Rule E12.
+    pub name: Option<String>,
+    /// Where it stands, such as `eu-west`. Default empty. Rule E14.
+    pub region: String,
+    /// Where viewers open sessions, such as `https://eu-1.example.org:4443`. Default: where it listens. Rule E14.
+    pub public_url: Option<String>,
     /// Whether newcomers are refused for load. Default `on`. Rule E13.
     pub admission: Admission,
     /// The busy share from which the relay is saturated, 0.2 to 0.95. Default 0.85. Rule E6.
@@ -49,6 +56,9 @@ impl Default for RelaySettings {
         let edge = EdgeSettings::default();
         Self {
             control: "http://127.0.0.1:8080".to_owned(),
+            name: None,
+            region: String::new(),
+            public_url: None,
             admission: edge.admission,
             admission_busy: Level(edge.level),
             admission_retry_ms: 2_000,

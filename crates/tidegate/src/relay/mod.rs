@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tidegate_relay::{Admission, Control, Keys, Level, OpenError, Relay};
+use tidegate_relay::{Admission, Control, Keys, Level, OpenError, Relay, Site};
 use tidegate_token::PublicKeys;
 
 use crate::config::{Config, Fault, Listen};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::gate::keep_metrics_small;
+use crate::secret::SecretKey;
 use crate::settings::{Logging, Settings, read_again, say_waiting, telemetry_waiting};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
@@ -36,6 +37,18 @@ pub(crate) struct Alone {
     /// The control whose tokens are taken [default: http://127.0.0.1:8080, or `[relay]` control of the file]
     #[arg(long, value_name = "URL", env = "TIDEGATE_CONTROL")]
     control: Option<String>,
+
+    /// What the control's fleet shows to report to it (`relay-secret` in its data directory). Better in the environment
+    #[arg(long, value_name = "SECRET", env = "TIDEGATE_RELAY_SECRET", hide_env_values = true)]
+    relay_secret: Option<SecretKey>,
+
+    /// Where it stands, such as eu-west [default: none, or `[relay]` region of the file]
+    #[arg(long, value_name = "REGION", env = "TIDEGATE_REGION")]
+    region: Option<String>,
+
+    /// Where viewers reach it [default: https:// and where it listens, or `[relay]` public_url of the file]
+    #[arg(long, value_name = "URL", env = "TIDEGATE_PUBLIC_URL")]
+    public_url: Option<String>,
 
     /// Whether newcomers are refused for load [default: on, or `[relay]` admission of the file]
     #[arg(long, value_name = "on|observe|off", value_parser = admission, env = "TIDEGATE_ADMISSION")]
@@ -68,6 +81,12 @@ impl Alone {
         relay.admission_busy = self.admission_busy.unwrap_or(relay.admission_busy);
         relay.admission_retry_ms = self.admission_retry_ms.unwrap_or(relay.admission_retry_ms);
         relay.admission_burst = self.admission_burst.unwrap_or(relay.admission_burst);
+        if let Some(region) = &self.region {
+            relay.region.clone_from(region);
+        }
+        if self.public_url.is_some() {
+            relay.public_url.clone_from(&self.public_url);
+        }
         if let Some(control) = &self.control {
             relay.control.clone_from(control);
         }
@@ -99,11 +118,23 @@ async fn serve_with(alone: &Alone, config: &Config, telemetry: &Telemetry, signa
     };
     // Of port 0 the system chose one for the pages; media gets the same.
     let address = listener.local_addr().or_say(|| "the listener has no address".to_owned())?;
-    let control = Control::at(&config.relay.control).map_err(|error| Failure::new(error.to_string()))?;
+    let mut control = Control::at(&config.relay.control).map_err(|error| Failure::new(error.to_string()))?;
+    if let Some(secret) = &alone.relay_secret {
+        control = control.with_secret(secret.expose());
+    }
     let keys = Arc::new(Keys::new(first_keys(&control).await));
     let relay = Relay::open(address, &config.relay, Arc::clone(&keys)).map_err(not_opened)?;
     say(greeting(&relay, address, &config.relay.control));
 
+    let site = site(config, address);
+    let reporting = async {
+        if alone.relay_secret.is_none() {
+            let advice = "no --relay-secret: the control lists this relay for nobody, and ends no session here";
+            tracing::warn!("{advice}");
+            return std::future::pending().await;
+        }
+        relay.report(&control, &site).await
+    };
     let ready = Arc::new(AtomicBool::new(true));
     let certificate_sha256 = relay.certificate_sha256().map(str::to_owned);
     let metrics = telemetry.metrics.clone();
@@ -123,11 +154,23 @@ async fn serve_with(alone: &Alone, config: &Config, telemetry: &Telemetry, signa
     tokio::select! {
         () = relay.serve(stop) => {}
         never = control.follow(&keys) => match never {},
+        never = reporting => match never {},
         never = pages::serve(listener, pages) => match never {},
         never = keep_metrics_small(&telemetry.metrics) => match never {},
         never = at_every(signals.hangup, read) => match never {},
     }
     Ok(())
+}
+
+/// How the control is to know the relay, and viewers to reach it.
+fn site(config: &Config, address: SocketAddr) -> Site {
+    let relay = &config.relay;
+    let public_url = relay.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
+    let public_url = public_url.trim_end_matches('/').to_owned();
+    let place = public_url.split_once("://").map_or(&*public_url, |(_, place)| place);
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    let name = relay.name.clone().unwrap_or_else(|| place.chars().take(64).map(letter).collect());
+    Site { name, region: relay.region.clone(), public_url, hls_url: String::new() }
 }
 
 /// The control may start after its relays: until its keys are there, nobody is let in.
@@ -162,11 +205,14 @@ fn greeting(relay: &Relay, address: SocketAddr, control: &str) -> String {
 }
 
 /// What cannot change in a running relay, and whether it did in the file.
-fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static str, bool); 7] {
+fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static str, bool); 10] {
     let (old, now) = (&running.relay, &new.relay);
     [
         ("relay.listen", running.relay_listen != new.relay_listen),
         ("relay.control", old.control != now.control),
+        ("relay.name", old.name != now.name),
+        ("relay.region", old.region != now.region),
+        ("relay.public_url", old.public_url != now.public_url),
         ("relay.certificate", old.certificate != now.certificate),
         ("relay.private_key", old.private_key != now.private_key),
         ("relay.connections_max", old.connections_max != now.connections_max),

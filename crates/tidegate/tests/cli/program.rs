@@ -16,7 +16,7 @@ pub(crate) const KEY: &str = "test-key-0123456789abcdef0123456789abcdef";
 /// The program, with nothing of the caller's environment that it would heed.
 pub(crate) fn tidegate(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    for name in ["KEY", "DATA", "CONFIG", "CONTROL", "LISTEN", "LOG", "LOG_FORMAT", "RELAY_LISTEN"] {
+    for name in ["KEY", "DATA", "CONFIG", "CONTROL", "LISTEN", "LOG", "LOG_FORMAT", "RELAY_LISTEN", "RELAY_SECRET"] {
         command.env_remove(format!("TIDEGATE_{name}"));
     }
     // Each test has ports of its own; a flag wins over this.

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use web_transport_moq::proto::ConnectRequest;
 use web_transport_moq::{ClientBuilder, Session};
 
-use crate::http::{get, post};
+use crate::http::{call, get, post};
 use crate::program::{KEY, Server, complaint};
 
 /// A page as text.
@@ -126,6 +126,37 @@ async fn t4_a_viewer_watches_with_the_token_of_its_seat_and_nobody_without() {
     assert!(viewer.0.close_reason().is_none());
     relay.stop();
     assert!(close_of(&viewer).await.contains("STOPPING"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e12_s21_a_relay_that_reports_is_listed_and_a_kick_ends_its_viewer() {
+    let dir = tempdir().unwrap();
+    let control = Server::start(dir.path(), &["--demo", "--key", KEY]);
+    let secret = fs::read_to_string(dir.path().join("relay-secret")).unwrap();
+    let relay = Server::relay(&control.url(), &["--relay-secret", secret.trim(), "--region", "eu-west"]);
+    let hash = page(relay.address, "/certificate.sha256");
+    let mut seated = post(control.address, "/v1/play/demo/admit", "{}").1;
+    let seat = seated["seat"].as_str().unwrap().to_owned();
+    let again = json!({"seat": seat}).to_string();
+    let listed = async {
+        while seated["relays"] == json!([]) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            seated = post(control.address, "/v1/play/demo/admit", &again).1;
+        }
+    };
+    timeout(LONG, listed).await.expect("the relay is not listed");
+    let url = format!("https://{}", relay.address);
+    let one = &seated["relays"][0];
+    assert_eq!((&one["url"], &one["region"], &one["full"]), (&json!(url), &json!("eu-west"), &json!(false)));
+    assert_eq!(one["cert_sha256"], json!(hash));
+
+    let viewer = knock(relay.address, &hash, seated["token"].as_str().unwrap()).await;
+    timeout(LONG, counted(relay.address)).await.expect("the session is not counted");
+    let kick = json!({"seat": seat}).to_string();
+    assert_eq!(call(control.address, "POST", "/v1/streams/demo/kick", Some(KEY), &kick).0, 200);
+    assert!(close_of(&viewer).await.contains("REMOVED"));
+    relay.stop();
+    control.stop();
 }
 
 /// Nothing takes this long; a test that waits for it is told so instead of hanging.
