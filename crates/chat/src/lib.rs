@@ -21,4 +21,3 @@ pub use decode::{DecodeError, decode};
 pub use fanout::{COMMENT_EVERY, Left, STALL, Viewer, send};
 pub use frame::{COMMENT, GREETING};
 pub use rooms::{ChatSettings, Listed, Readers, Refused, Rooms};
-pub use web::WebError;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use tidegate_upstream::{Gate, Priority};
+use tidegate_upstream::{Gate, Priority, UnknownUpstream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use crate::fanout::{Hub, Viewer};
 use crate::poller::Poller;
 use crate::room::{Ending, Epoch, Ring, RingLimits, Room, RoomSettings, RoomState, Start};
 use crate::series::Series;
-use crate::web::{Asked, Asker, Web, WebError};
+use crate::web::{Asked, Asker, Web};
 use crate::youtube::{ChannelName, Name, Resolution, Resolver, Trouble, VideoId, View, page_request, streams_request};
 
 /// What rooms need to know.
@@ -23,8 +23,6 @@ use crate::youtube::{ChannelName, Name, Resolution, Resolver, Trouble, VideoId, 
 pub struct ChatSettings {
     /// The gate's name for YouTube.
     pub upstream: String,
-    /// Where YouTube is; a stand-in's address in tests and demos.
-    pub base_url: String,
     /// A room's figures.
     pub room: RoomSettings,
     /// What is kept for those who come back.
@@ -119,12 +117,11 @@ pub(crate) enum Opening {
 type Lookup = tokio::sync::Mutex<Option<(Instant, Result<VideoId, Refused>)>>;
 
 impl ChatSettings {
-    /// The defaults, for an upstream of the gate at this address.
+    /// The defaults, for an upstream of the gate.
     #[must_use]
-    pub fn new(upstream: &str, base_url: &str) -> Self {
+    pub fn new(upstream: &str) -> Self {
         Self {
             upstream: upstream.to_owned(),
-            base_url: base_url.to_owned(),
             room: RoomSettings::default(),
             ring: RingLimits::default(),
             idle: Duration::from_secs(30),
@@ -138,9 +135,9 @@ impl Rooms {
     /// Rooms that call through this gate.
     ///
     /// # Errors
-    /// When the gate knows no such upstream, or TLS cannot be set up.
-    pub fn new(gate: Gate, settings: ChatSettings) -> Result<Self, WebError> {
-        let web = Web::new(gate, &settings.upstream, &settings.base_url)?;
+    /// When the gate knows no such upstream.
+    pub fn new(gate: Gate, settings: ChatSettings) -> Result<Self, UnknownUpstream> {
+        let web = Web::new(gate, &settings.upstream)?;
         let (rooms, names) = (Mutex::default(), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { web, settings, series: Series::new(), rooms, names }) })
     }

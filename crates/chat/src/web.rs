@@ -7,12 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, LOCATION};
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tidegate_upstream::{
-    CallError, CallOptions, Failure, Gate, Hold, Key, Outcome, Priority, Refusal, Reveal, Scope, Seen,
+    CallError, CallOptions, Gate, Hold, Key, Outcome, Priority, Refusal, Reveal, Scope, Seen, UnknownUpstream,
 };
 use tokio::time::{Instant, timeout};
 
@@ -20,24 +16,11 @@ use crate::youtube::{
     Fetched, MAX_BODY_BYTES, PageAnswer, PageRequest, PollAnswer, PollRequest, Trouble, read_page, read_poll,
 };
 
-/// Why the rooms cannot be set up.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WebError {
-    /// The TLS provider.
-    #[error("TLS cannot be set up: {0}")]
-    Tls(String),
-    /// The gate.
-    #[error("{0}")]
-    NoUpstream(String),
-}
-
 /// The way to YouTube.
 #[derive(Clone, Debug)]
 pub(crate) struct Web {
     gate: GateHandle,
     upstream: Arc<str>,
-    base_url: Arc<str>,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
 }
 
 /// What became of a call.
@@ -78,18 +61,9 @@ impl std::fmt::Debug for GateHandle {
 }
 
 impl Web {
-    pub(crate) fn new(gate: Gate, upstream: &str, base_url: &str) -> Result<Self, WebError> {
-        gate.snapshot(upstream).map_err(|error| WebError::NoUpstream(error.to_string()))?;
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| WebError::Tls(error.to_string()))?
-            .with_root_certificates(rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
-            .with_no_client_auth();
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().enable_http2().build();
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector);
-        let base_url = base_url.trim_end_matches('/').into();
-        Ok(Self { gate: GateHandle(gate), upstream: upstream.into(), base_url, client })
+    pub(crate) fn new(gate: Gate, upstream: &str) -> Result<Self, UnknownUpstream> {
+        gate.snapshot(upstream)?;
+        Ok(Self { gate: GateHandle(gate), upstream: upstream.into() })
     }
 
     /// How long a rate limit still holds every call.
@@ -179,16 +153,14 @@ impl Web {
         body: Option<Bytes>,
     ) -> Result<Response<Vec<u8>>, String> {
         let method = if body.is_some() { http::Method::POST } else { http::Method::GET };
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base_url));
+        let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        let request = request.header(ACCEPT_ENCODING, "gzip").body(Full::new(body.unwrap_or_default()));
+        let request = request.header(ACCEPT_ENCODING, "gzip").body(body.unwrap_or_default());
         let request = request.map_err(|error| error.to_string())?;
-        let response = self.client.request(request).await.map_err(|error| Failure::new(error).to_string())?;
-        let (parts, body) = response.into_parts();
-        let body =
-            Limited::new(body, MAX_BODY_BYTES + 1).collect().await.map_err(|error| error.to_string())?.to_bytes();
+        let response = self.gate.0.send(&self.upstream, request, MAX_BODY_BYTES + 1).await;
+        let (parts, body) = response.map_err(|error| error.to_string())?.into_parts();
         let is_gzip = parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip");
         let body = if is_gzip { gunzipped(&body) } else { body.to_vec() };
         Ok(Response::from_parts(parts, body))

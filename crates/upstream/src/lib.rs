@@ -24,6 +24,8 @@ mod outlet;
 mod proxy;
 mod replay;
 mod reveal;
+#[cfg(feature = "proxy")]
+mod sending;
 mod series;
 #[cfg(feature = "proxy")]
 mod socket;
@@ -43,6 +45,7 @@ pub use way::SetupError;
 pub use {
     outlet::OutletError,
     proxy::{Page, Proxy, ProxyBody, ServerSettings, Stopped, serve},
+    sending::SendError,
 };
 
 // The engine's words, so that a caller needs one crate.

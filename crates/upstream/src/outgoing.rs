@@ -68,6 +68,11 @@ pub(crate) enum BodyFault {
 }
 
 impl Outgoing {
+    /// A body that is at hand.
+    pub(crate) fn of(bytes: Bytes) -> Self {
+        Self::whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    }
+
     /// Passes a body on as it comes.
     pub(crate) fn stream(body: Incoming, limits: Limits) -> Self {
         if body.is_end_stream() { Self::whole(None) } else { Self::behind(VecDeque::new(), body, limits) }

@@ -19,8 +19,10 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn new(script: Script) -> Self {
         let youtube = YouTube::start(script).await.unwrap();
-        let gate = Gate::new([("youtube", Preset::Youtube.settings())]).unwrap();
-        let rooms = Rooms::new(gate, ChatSettings::new("youtube", &youtube.url())).unwrap();
+        let mut settings = Preset::Youtube.settings();
+        settings.base_url = Some(youtube.url());
+        let gate = Gate::new([("youtube", settings)]).unwrap();
+        let rooms = Rooms::new(gate, ChatSettings::new("youtube")).unwrap();
         Self { youtube, rooms }
     }
 

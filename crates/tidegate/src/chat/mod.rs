@@ -80,9 +80,8 @@ async fn read_here(chat: &Chat, name: &Name, view: View, printer: &mut Printer) 
     if let Some(url) = &chat.youtube {
         settings.base_url = Some(url.clone());
     }
-    let base_url = settings.base_url.clone().unwrap_or_default();
     let gate = Gate::new([(UPSTREAM, settings)]).or_say(|| "cannot set the gate up".to_owned())?;
-    let rooms = Rooms::new(gate, ChatSettings::new(UPSTREAM, &base_url));
+    let rooms = Rooms::new(gate, ChatSettings::new(UPSTREAM));
     let rooms = rooms.or_say(|| "cannot set the room up".to_owned())?;
     let entered = rooms.enter(name, view, Start::Newest).await;
     let mut viewer = entered.map_err(|refused| Failure::new(refused.to_string()))?;
@@ -110,12 +109,12 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 /// The rooms of `tidegate up`, which go out through its gate; none without an upstream to read from.
 pub(crate) fn rooms(config: &Config, gate: Option<&Gate>) -> Outcome<Option<Rooms>> {
     let Settings { upstream, idle_s, max_rooms, readers } = &config.chat;
-    let (Some(gate), Some(called)) = (gate, config.upstreams.get(upstream)) else { return Ok(None) };
+    let Some(gate) = gate.filter(|_| config.upstreams.contains_key(upstream)) else { return Ok(None) };
     let settings = ChatSettings {
         idle: idle_s.seconds(),
         readers: *readers,
         max_rooms: usize::try_from(max_rooms.get()).unwrap_or(usize::MAX),
-        ..ChatSettings::new(upstream, called.base_url.as_deref().unwrap_or_default())
+        ..ChatSettings::new(upstream)
     };
     Rooms::new(gate.clone(), settings).map(Some).or_say(|| "cannot set the rooms up".to_owned())
 }

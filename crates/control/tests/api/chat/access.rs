@@ -14,8 +14,8 @@ use crate::support::*;
 /// A house whose chats are for those who are known.
 async fn known() -> (House, YouTube) {
     let youtube = YouTube::start(Script { rate: 20.0, hint_ms: 1000, ..Script::default() }).await.unwrap();
-    let chat = ChatSettings { readers: Readers::Known, ..ChatSettings::new("youtube", &youtube.url()) };
-    (house(unlimited(), chat).await, youtube)
+    let chat = ChatSettings { readers: Readers::Known, ..ChatSettings::new("youtube") };
+    (house(unlimited(), youtube.url(), chat).await, youtube)
 }
 
 /// A call without a key.
@@ -88,7 +88,7 @@ async fn s16_events_draw_on_the_addresss_bucket_and_a_seats_on_its_own() {
         page_refill_ms: NonZeroU32::new(60_000).unwrap(),
         ..ControlSettings::default()
     };
-    let house = house(few, ChatSettings::new("youtube", &youtube.url())).await;
+    let house = house(few, youtube.url(), ChatSettings::new("youtube")).await;
     let stream = house.stream(5, 0).await;
     let token = house.admit(&stream, json!({})).await.token();
     for _ in 0..5 {

@@ -21,8 +21,7 @@ const VIDEO: &str = tidegate_youtube::VIDEO;
 /// A house with rooms that read from a stand-in.
 async fn with(script: Script) -> (House, YouTube) {
     let youtube = YouTube::start(script).await.unwrap();
-    let chat = ChatSettings::new("youtube", &youtube.url());
-    (house(unlimited(), chat).await, youtube)
+    (house(unlimited(), youtube.url(), ChatSettings::new("youtube")).await, youtube)
 }
 
 /// A busy chat, of which each second tells something.
@@ -30,9 +29,11 @@ async fn open() -> (House, YouTube) {
     with(Script { rate: 20.0, hint_ms: 1000, ..Script::default() }).await
 }
 
-async fn house(control: ControlSettings, chat: ChatSettings) -> House {
+async fn house(control: ControlSettings, youtube: String, chat: ChatSettings) -> House {
     let house = House::with(control, EmbeddedSettings::default()).await;
-    let gate = Gate::new([("youtube", Preset::Youtube.settings())]).unwrap();
+    let mut settings = Preset::Youtube.settings();
+    settings.base_url = Some(youtube);
+    let gate = Gate::new([("youtube", settings)]).unwrap();
     house.control.open_rooms(Rooms::new(gate, chat).unwrap());
     house
 }

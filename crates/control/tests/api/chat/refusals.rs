@@ -88,7 +88,7 @@ async fn c4_a_403_page_is_a_throttle_for_a_room_that_would_start() {
 async fn c4_an_upstream_that_cannot_be_reached_is_one_too() {
     // Nobody listens any more on a port that was just given back.
     let gone = YouTube::start(Script::default()).await.unwrap().url();
-    let house = house(unlimited(), ChatSettings::new("youtube", &gone)).await;
+    let house = house(unlimited(), gone, ChatSettings::new("youtube")).await;
     pause();
     let refused = house.get(&events(VIDEO)).await;
     assert_eq!(refused.problem(), (502, "upstream_error"));
@@ -98,8 +98,8 @@ async fn c4_an_upstream_that_cannot_be_reached_is_one_too() {
 #[tokio::test]
 async fn c10_the_room_after_the_last_one_is_refused() {
     let youtube = YouTube::start(Script::default()).await.unwrap();
-    let chat = ChatSettings { max_rooms: 1, ..ChatSettings::new("youtube", &youtube.url()) };
-    let house = house(unlimited(), chat).await;
+    let chat = ChatSettings { max_rooms: 1, ..ChatSettings::new("youtube") };
+    let house = house(unlimited(), youtube.url(), chat).await;
     let _viewer = Viewer::enter(&house, VIDEO).await;
     assert_eq!(house.get(&events("abcdefghij1")).await.problem(), (503, "too_many_rooms"));
     let _another = Viewer::enter(&house, VIDEO).await;
