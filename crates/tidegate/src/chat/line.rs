@@ -8,11 +8,15 @@ use crate::say::say;
 pub(super) struct Printer {
     json: bool,
     rest: Vec<u8>,
+    /// The id of the last event, behind which a stream that broke off goes on (C8).
+    pub(super) last_id: Option<String>,
+    /// A final error came: the stream ends with it (C5).
+    pub(super) over: bool,
 }
 
 impl Printer {
     pub(super) fn new(json: bool) -> Self {
-        Self { json, rest: Vec::new() }
+        Self { json, rest: Vec::new(), last_id: None, over: false }
     }
 
     pub(super) fn take(&mut self, bytes: &[u8]) {
@@ -20,13 +24,23 @@ impl Printer {
         let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else { return };
         let whole: Vec<u8> = self.rest.drain(..=end).collect();
         for line in String::from_utf8_lossy(&whole).lines() {
+            if let Some(id) = line.strip_prefix("id: ") {
+                self.last_id = Some(id.to_owned());
+            }
             // An event's data are one line.
             let Some(data) = line.strip_prefix("data: ") else { continue };
-            match (self.json, serde_json::from_str(data)) {
+            let event = serde_json::from_str::<Value>(data);
+            self.over |= event.as_ref().is_ok_and(|event| event["kind"] == "error" && event["final"] == true);
+            match (self.json, event) {
                 (false, Ok(event)) => say(readable(&event)),
                 (true, _) | (false, Err(_)) => say(data),
             }
         }
+    }
+
+    /// What is left of a stream that broke off belongs to no event.
+    pub(super) fn broke_off(&mut self) {
+        self.rest.clear();
     }
 }
 

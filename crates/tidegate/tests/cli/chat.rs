@@ -45,6 +45,27 @@ fn c12_a_chat_is_printed_from_a_running_server() {
 }
 
 #[test]
+fn c8_c12_a_chat_goes_on_when_its_server_comes_back() {
+    let (_runtime, youtube) = youtube();
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("tidegate.toml");
+    let text = format!("[upstreams.youtube]\npreset = \"youtube\"\nbase_url = \"{}\"\n", youtube.url());
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    let mut server = Server::start(dir.path(), &["--config", config]);
+    let mut printing = Server::printing(&["chat", VIDEO, "--json", "--server", &server.url()]);
+    printing.line_with("\"kind\":\"message\"");
+    server.kill();
+    printing.logged("again in 3 s");
+    let listen = server.address.to_string();
+    let data = dir.path().to_str().unwrap();
+    let _again = Server::spawn(&mut tidegate(&["up", "--listen", &listen, "--data", data, "--config", config]));
+    // Another life of the server has other ids, so it begins with a gap.
+    printing.line_with("\"kind\":\"gap\"");
+    printing.line_with("\"kind\":\"message\"");
+}
+
+#[test]
 fn c12_without_a_server_a_chat_is_read_through_a_gate_of_its_own() {
     let (_runtime, youtube) = youtube();
     let mut printing = Server::printing(&["chat", VIDEO, "--json", "--youtube", &youtube.url()]);
