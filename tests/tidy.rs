@@ -34,6 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tidegate-token",
             "tidegate-upstream",
             "tidegate-wire",
+            // The demo's chat is told by the stand-in that the tests have.
+            "tidegate-youtube",
         ],
     ),
     ("tidegate-bench", &[]),

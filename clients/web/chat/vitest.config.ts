@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,page,test}/**/*.test.ts'],
     // Real processes on a busy machine: a bound for what hangs, and no test waits for it.
     testTimeout: 60_000,
     hookTimeout: 60_000,

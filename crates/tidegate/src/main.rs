@@ -5,6 +5,7 @@ mod chat;
 mod check;
 mod cli;
 mod config;
+mod demo;
 mod failure;
 mod gate;
 mod limits;

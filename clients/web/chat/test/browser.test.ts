@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ChatClient, ChatState } from '../src/index.ts';
+import { bundled } from './bundle.ts';
 import { startChromium } from './chromium.ts';
 import { type Stage, staged } from './stage.ts';
 
@@ -12,7 +12,7 @@ let browser: Browser;
 let library: string;
 
 beforeAll(async () => {
-  [browser, library] = await Promise.all([startChromium(), bundled()]);
+  [browser, library] = await Promise.all([startChromium(), bundled('src/index.ts')]);
 });
 afterAll(() => browser.close());
 
@@ -23,7 +23,7 @@ declare global {
   var states: ChatState[];
 }
 
-staged('C11: in a browser a page of another origin reads a chat and resumes it (C8)', async ({ stage }) => {
+staged.concurrent('C11: in a browser a page of another origin reads a chat and resumes it (C8)', async ({ stage }) => {
   const line = await stage.line(await stage.server(await stage.standIn(20)));
   const page = await pageThatReads(stage, line.url);
   await page.waitForFunction(() => rows.length > 10);
@@ -36,18 +36,21 @@ staged('C11: in a browser a page of another origin reads a chat and resumes it (
   expect(counts).toMatchObject({ opened: 2, errors: 1, rateLimits: 0 });
 });
 
-staged('C11: in a browser a 429 is waited out, though its header is hidden from other origins', async ({ stage }) => {
-  const standIn = await stage.standIn(20);
-  const server = await stage.server(standIn);
-  await standIn.obey('fail 429 5');
-  const page = await pageThatReads(stage, server.events());
-  await page.waitForFunction(() => states.some((state) => state.name === 'waiting'));
-  // More than the 3 s that it would wait by itself.
-  const left = await page.evaluate(() => chat.state.name === 'waiting' && chat.state.until.getTime() - Date.now());
-  expect(left).toBeGreaterThan(4_000);
-  await page.waitForFunction(() => rows.length > 0);
-  expect(await page.evaluate(() => chat.counts)).toMatchObject({ opened: 1, errors: 0, rateLimits: 1 });
-});
+staged.concurrent(
+  'C11: in a browser a 429 is waited out, though its header is hidden from other origins',
+  async ({ stage }) => {
+    const standIn = await stage.standIn(20);
+    const server = await stage.server(standIn);
+    await standIn.obey('fail 429 5');
+    const page = await pageThatReads(stage, server.events());
+    await page.waitForFunction(() => states.some((state) => state.name === 'waiting'));
+    // More than the 3 s that it would wait by itself.
+    const left = await page.evaluate(() => chat.state.name === 'waiting' && chat.state.until.getTime() - Date.now());
+    expect(left).toBeGreaterThan(4_000);
+    await page.waitForFunction(() => rows.length > 0);
+    expect(await page.evaluate(() => chat.counts)).toMatchObject({ opened: 1, errors: 0, rateLimits: 1 });
+  },
+);
 
 /** A page on a server of its own, so that the chat is another origin's. */
 async function pageThatReads(stage: Stage, events: string): Promise<Page> {
@@ -73,14 +76,4 @@ async function pageThatReads(stage: Stage, events: string): Promise<Page> {
   });
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   return page;
-}
-
-/** The library as one file, as a page's bundler would make it. */
-async function bundled(): Promise<string> {
-  const lib = { entry: 'src/index.ts', formats: ['es' as const] };
-  const made = await build({ configFile: false, logLevel: 'warn', build: { lib, write: false } });
-  const [output] = Array.isArray(made) ? made : [];
-  const [chunk] = output?.output ?? [];
-  if (chunk?.type !== 'chunk') throw new Error('vite made no chunk');
-  return chunk.code;
 }

@@ -42,15 +42,15 @@ export class Stage {
     return new StandIn(await program.hear(''), program);
   }
 
-  /** A real server over the stand-in, or without any chat. */
-  async server(standIn?: StandIn): Promise<Server> {
+  /** A real server over the stand-in, or without one, with these further arguments. */
+  async server(standIn?: StandIn, more: string[] = []): Promise<Server> {
     const folder = this.#folder();
     const config = join(folder, 'tidegate.toml');
     const youtube = `[upstreams.youtube]\npreset = "youtube"\nbase_url = "${standIn?.url}"\ncooldown_ms = 2000\n`;
     writeFileSync(config, standIn === undefined ? '' : youtube);
     const server = new Server((listen) => {
       const ports = ['--listen', listen, '--gate-listen', '127.0.0.1:0'];
-      return this.#program('tidegate', ['up', ...ports, '--config', config, '--data', join(folder, 'data')]);
+      return this.#program('tidegate', ['up', ...ports, '--config', config, '--data', join(folder, 'data'), ...more]);
     });
     await server.restart();
     return server;

@@ -1,8 +1,10 @@
 //! Frames become lines: for people, or as they are for programs.
 
+use std::io;
+
 use serde_json::Value;
 
-use crate::say::say;
+use crate::say::try_to_say;
 
 /// Takes bytes as they come, and prints each event once it is whole.
 pub(super) struct Printer {
@@ -19,9 +21,10 @@ impl Printer {
         Self { json, rest: Vec::new(), last_id: None, over: false }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    /// An error says that nobody reads any more (`tidegate chat NAME | head`).
+    pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.rest.extend_from_slice(bytes);
-        let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else { return };
+        let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else { return Ok(()) };
         let whole: Vec<u8> = self.rest.drain(..=end).collect();
         for line in String::from_utf8_lossy(&whole).lines() {
             if let Some(id) = line.strip_prefix("id: ") {
@@ -32,10 +35,11 @@ impl Printer {
             let event = serde_json::from_str::<Value>(data);
             self.over |= event.as_ref().is_ok_and(|event| event["kind"] == "error" && event["final"] == true);
             match (self.json, event) {
-                (false, Ok(event)) => say(readable(&event)),
-                (true, _) | (false, Err(_)) => say(data),
+                (false, Ok(event)) => try_to_say(readable(&event))?,
+                (true, _) | (false, Err(_)) => try_to_say(data)?,
             }
         }
+        Ok(())
     }
 
     /// What is left of a stream that broke off belongs to no event.

@@ -86,7 +86,9 @@ async fn read_here(chat: &Chat, name: &Name, view: View, printer: &mut Printer) 
     let entered = rooms.enter(name, view, Start::Newest).await;
     let mut viewer = entered.map_err(|refused| Failure::new(refused.to_string()))?;
     while let Some(frames) = viewer.next().await {
-        printer.take(&frames);
+        if printer.take(&frames).is_err() {
+            break;
+        }
     }
     Ok(())
 }

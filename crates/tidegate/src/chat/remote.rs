@@ -19,7 +19,7 @@ use crate::load::Target;
 
 /// How one stream ended.
 enum Ended {
-    /// The room is over.
+    /// The room is over, or nobody reads what is printed.
     Over,
     /// It broke off, or the server stopped.
     Broke,
@@ -88,8 +88,8 @@ async fn read_once(server: &Target, name: &str, view: View, printer: &mut Printe
         };
     }
     while let Some(Ok(frame)) = body.frame().await {
-        if let Ok(bytes) = frame.into_data() {
-            printer.take(&bytes);
+        if frame.into_data().is_ok_and(|bytes| printer.take(&bytes).is_err()) {
+            return Ok(Ended::Over);
         }
     }
     Ok(if printer.over { Ended::Over } else { Ended::Broke })

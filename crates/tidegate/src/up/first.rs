@@ -8,6 +8,7 @@ use tidegate_store::{Catalogue, Embedded, Seats};
 
 use crate::admin::{Office, TenantChange};
 use crate::config::Upstreams;
+use crate::demo::{PAGE, VIDEO};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::gate;
 use crate::say::say;
@@ -74,6 +75,8 @@ pub(super) struct Greeting<'a> {
     pub(super) door: Door,
     /// The demo's stream, if it is there.
     pub(super) demo: Option<StreamSettings>,
+    /// Whether the demo's chat is there.
+    pub(super) shows_chat: bool,
 }
 
 impl Greeting<'_> {
@@ -97,6 +100,9 @@ impl Greeting<'_> {
         }
         if let Some(demo) = &self.demo {
             self.print_demo(demo);
+        }
+        if self.shows_chat {
+            self.print_chat();
         }
     }
 
@@ -135,6 +141,19 @@ curl {url}/v1/play/{DEMO}/leave -d '{{\"seat\":\"SEAT\"}}'
 Or let 20 pages do all that, and see whether anybody is wronged:
 
 tidegate load --server {url} --stream {DEMO} --viewers 20 --seconds 60 --cap {seats}"
+        ));
+    }
+
+    fn print_chat(&self) {
+        let url = self.url();
+        say(format_args!(
+            "
+A live chat goes on in the video {VIDEO}, which a stand-in of YouTube shows. Look at it, or read it:
+
+{url}{PAGE}?video={VIDEO}
+
+tidegate chat {VIDEO} --server {url}
+curl -N {url}/v1/chat/{VIDEO}/events"
         ));
     }
 

@@ -11,6 +11,7 @@ use tidegate_store::{Embedded, OpenError};
 
 use crate::admin::{Office, Socket};
 use crate::config::{Config, Fault, Listen};
+use crate::demo::{self, DemoChat};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::secret::SecretKey;
 use crate::settings::{GateListen, Logging, Settings};
@@ -39,7 +40,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "SECRET", env = "TIDEGATE_RELAY_SECRET", hide_env_values = true)]
     relay_secret: Option<SecretKey>,
 
-    /// Make a public stream named demo, with 2 seats and 1 place in line, and print what to try
+    /// Make a public stream named demo, with 2 seats and 1 place in line, show a living chat, and print what to try
     #[arg(long)]
     demo: bool,
 
@@ -71,13 +72,17 @@ pub(crate) fn run(up: Up) -> Outcome<ExitCode> {
     runtime.or_say(|| "cannot start".to_owned())?.block_on(serve(up, config))
 }
 
-async fn serve(up: Up, config: Config) -> Outcome<ExitCode> {
+async fn serve(up: Up, mut config: Config) -> Outcome<ExitCode> {
     let signals = Signals::heed();
+    let chat = if up.demo { DemoChat::start(&config).await? } else { None };
+    if let Some(chat) = &chat {
+        chat.over(&mut config);
+    }
     let telemetry = Telemetry::start(&config.telemetry)?;
     limits::make_room_for_connections(config.connections());
     // The directory first: of two servers on one, the second is told so whatever else is taken as well.
     let store = Embedded::open(&config.store.data, config.store_settings()).map_err(|error| in_use(&error))?;
-    let ended = run_with(&up, &config, &store, &telemetry, signals).await;
+    let ended = run_with(&up, &config, chat.as_ref(), &store, &telemetry, signals).await;
     // Also after a failed start: what was changed until then is kept.
     let closed = store.close().await.or_say(|| "the last changes may be lost".to_owned());
     telemetry.finish().await;
@@ -87,6 +92,7 @@ async fn serve(up: Up, config: Config) -> Outcome<ExitCode> {
 async fn run_with(
     up: &Up,
     config: &Config,
+    chat: Option<&DemoChat>,
     store: &Arc<Embedded>,
     telemetry: &Telemetry,
     signals: Signals,
@@ -108,6 +114,7 @@ async fn run_with(
     let socket = Socket::open(&config.store.data)?;
     let door = first::open_the_door(up.key.as_ref(), store, &office).await?;
     let demo = if up.demo { Some(first::make_demo(store).await?) } else { None };
+    let router = if up.demo { control.router().merge(demo::routes()) } else { control.router() };
     Greeting {
         data: &config.store.data,
         address: listen::address(listener.as_ref())?,
@@ -115,15 +122,16 @@ async fn run_with(
         upstreams: &config.upstreams,
         door,
         demo,
+        shows_chat: chat.is_some(),
     }
     .print();
 
     let gate = gate_door.as_ref().map(|door| door.gate().clone());
-    let reload = Reload { up, running: config, store, control: &control, tokens: &tokens, office: &office, gate };
+    let reload = Reload { up, running: config, chat, store, control: &control, tokens: &tokens, office: &office, gate };
     let [stop, gate_stop] = [signals.stop(), signals.stop()];
     let serving = async {
         match listener {
-            Some(listener) => control.serve(listener, stop).await,
+            Some(listener) => control.serve_router(router, listener, stop).await,
             // Who serves the control does the upkeep too.
             None => tokio::select! {
                 () = stop => {}

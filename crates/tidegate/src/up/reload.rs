@@ -8,6 +8,7 @@ use tidegate_upstream::Gate;
 
 use crate::admin::Office;
 use crate::config::Config;
+use crate::demo::DemoChat;
 use crate::settings::{read_again, say_waiting, telemetry_waiting};
 use crate::up::Up;
 use crate::{gate, limits};
@@ -17,6 +18,8 @@ pub(super) struct Reload<'a> {
     pub(super) up: &'a Up,
     /// What the process was started with.
     pub(super) running: &'a Config,
+    /// The demo's chat, if it is there.
+    pub(super) chat: Option<&'a DemoChat>,
     pub(super) store: &'a Embedded,
     pub(super) control: &'a Control,
     pub(super) tokens: &'a Tokens,
@@ -29,7 +32,10 @@ impl Reload<'_> {
     /// Takes the file as it is now; a mistake in it changes nothing.
     pub(super) fn reload(&self) {
         let file = self.up.settings.config.as_deref();
-        let Some(config) = read_again(file, || self.up.config()) else { return };
+        let Some(mut config) = read_again(file, || self.up.config()) else { return };
+        if let Some(chat) = self.chat {
+            chat.over(&mut config);
+        }
         // First, for it is the only one that can still refuse.
         if self.gate.as_ref().is_none_or(|gate| gate::reload(gate, &config)) {
             self.apply(&config);

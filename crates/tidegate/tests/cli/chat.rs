@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Stdio;
 
 use tidegate_youtube::{Script, YouTube};
 
@@ -71,6 +72,14 @@ fn c12_without_a_server_a_chat_is_read_through_a_gate_of_its_own() {
     let mut printing = Server::printing(&["chat", VIDEO, "--json", "--youtube", &youtube.url()]);
     let line = printing.line_with("\"kind\":\"message\"");
     assert!(line.starts_with("{\"schema\":1,"), "{line}");
+}
+
+#[test]
+fn c12_a_chat_that_nobody_reads_any_more_ends() {
+    let (_runtime, youtube) = youtube();
+    let mut printing = tidegate(&["chat", VIDEO, "--youtube", &youtube.url()]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(printing.stdout.take());
+    assert!(printing.wait().unwrap().success());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod chat;
 mod check;
+mod demo;
 mod first_start;
 mod gate;
 mod http;
