@@ -38,7 +38,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tidegate-youtube",
         ],
     ),
-    ("tidegate-bench", &[]),
+    (
+        "tidegate-bench",
+        &[
+            "tidegate-chat",
+            "tidegate-control",
+            "tidegate-store",
+            "tidegate-token",
+            "tidegate-upstream",
+            "tidegate-youtube",
+        ],
+    ),
     ("tidegate-tests", &[]),
     ("tidegate-upstreams", &[]),
     ("tidegate-youtube", &[]),

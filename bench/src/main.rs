@@ -7,12 +7,16 @@
 //! `tidegate-bench proxy PATH-OF-TIDEGATE` does the same for the gate's reverse proxy, beside a bare hyper proxy, nginx,
 //! HAProxy and Envoy, and adds open-loop latency and what becomes of identical calls.
 //!
+//! `tidegate-bench fanout PATH-OF-TIDEGATE` sends a live chat to thousands of viewers, beside nginx with nchan.
+//!
 //! `tidegate-bench soak PATH-OF-TIDEGATE` keeps the gate at its full rate for ten minutes and holds its memory to a bound.
 
 mod cpu;
 mod drive;
+mod fanout;
 mod floor;
 mod http;
+mod memory;
 mod proxy;
 
 use std::process::ExitCode;
@@ -33,6 +37,11 @@ fn main() -> ExitCode {
         ["soak", tidegate, seconds] => {
             seconds.parse().map_err(anyhow::Error::from).and_then(|seconds| proxy::soak(tidegate.as_ref(), seconds))
         }
+        ["fanout", tidegate] => fanout::run(tidegate.as_ref(), fanout::PLAN),
+        ["fanout", tidegate, rounds, seconds, viewers] => {
+            plan(rounds, seconds, viewers).and_then(|plan| fanout::run(tidegate.as_ref(), plan))
+        }
+        ["room", youtube] => fanout::serve_room(youtube),
         ["floor", address] => floor::serve(address),
         ["pass", address, origin] => proxy::serve_floor(address, origin),
         ["origin", address] => proxy::serve_origin(address),
@@ -47,6 +56,11 @@ fn main() -> ExitCode {
     }
 }
 
+fn plan(rounds: &str, seconds: &str, viewers: &str) -> anyhow::Result<fanout::Plan> {
+    Ok(fanout::Plan { rounds: rounds.parse()?, seconds: seconds.parse()?, viewers: viewers.parse()? })
+}
+
 const USAGE: &str = "usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | proxy PATH-OF-TIDEGATE [ROUNDS]
        | soak PATH-OF-TIDEGATE [SECONDS]
-       | floor ADDRESS | pass ADDRESS ORIGIN | origin ADDRESS";
+       | fanout PATH-OF-TIDEGATE [ROUNDS SECONDS VIEWERS]
+       | room YOUTUBE | floor ADDRESS | pass ADDRESS ORIGIN | origin ADDRESS";

@@ -6,7 +6,7 @@ mod collapse;
 mod floor;
 mod load;
 mod origin;
-mod peers;
+pub(crate) mod peers;
 mod soak;
 mod wire;
 

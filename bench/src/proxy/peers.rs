@@ -110,14 +110,14 @@ impl Server {
     }
 }
 
-fn pinned(core: &str, program: impl Into<PathBuf>) -> Command {
+pub(crate) fn pinned(core: &str, program: impl Into<PathBuf>) -> Command {
     let mut command = Command::new("taskset");
     command.args(["-c", core]).arg(program.into());
     command
 }
 
 /// Where a program is, or an error that says it is not there.
-fn installed(name: &str, own: Option<std::ffi::OsString>) -> anyhow::Result<PathBuf> {
+pub(crate) fn installed(name: &str, own: Option<std::ffi::OsString>) -> anyhow::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|folder| folder.join(name));
     let found = own.map(PathBuf::from).into_iter().chain(found).find(|program| program.is_file());
@@ -125,7 +125,13 @@ fn installed(name: &str, own: Option<std::ffi::OsString>) -> anyhow::Result<Path
 }
 
 /// Writes a peer's configuration with its addresses filled in.
-fn fill(folder: &Path, name: &str, text: &str, origin: SocketAddr, listen: SocketAddr) -> anyhow::Result<PathBuf> {
+pub(crate) fn fill(
+    folder: &Path,
+    name: &str,
+    text: &str,
+    origin: SocketAddr,
+    listen: SocketAddr,
+) -> anyhow::Result<PathBuf> {
     let text = text
         .replace("@LISTEN_PORT@", &listen.port().to_string())
         .replace("@ORIGIN_PORT@", &origin.port().to_string())
@@ -138,12 +144,12 @@ fn fill(folder: &Path, name: &str, text: &str, origin: SocketAddr, listen: Socke
 }
 
 /// These programs want to be told a port.
-fn free_address() -> anyhow::Result<SocketAddr> {
+pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 /// Starts a program that does not say when it listens.
-fn start_at(command: &mut Command, address: SocketAddr) -> anyhow::Result<Server> {
+pub(crate) fn start_at(command: &mut Command, address: SocketAddr) -> anyhow::Result<Server> {
     let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().context("starting a server")?;
     let mut server = Server { process, address };
     for _ in 0..100 {
@@ -158,6 +164,6 @@ fn start_at(command: &mut Command, address: SocketAddr) -> anyhow::Result<Server
     bail!("does not listen at {address} after 10 s")
 }
 
-fn said_address(line: &str) -> Option<SocketAddr> {
+pub(crate) fn said_address(line: &str) -> Option<SocketAddr> {
     line.strip_prefix("listening on ")?.parse().ok()
 }

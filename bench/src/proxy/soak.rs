@@ -9,6 +9,7 @@ use anyhow::{Context, ensure};
 
 use super::peers;
 use super::wire::{Line, Target};
+use crate::memory::resident_kib;
 
 pub(crate) fn run(tidegate: &Path, seconds: u64) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -24,7 +25,7 @@ pub(crate) fn run(tidegate: &Path, seconds: u64) -> anyhow::Result<()> {
     let (start, mut resident) = (Instant::now(), Vec::new());
     while !load.is_finished() {
         std::thread::sleep(length / LOOKS);
-        resident.push(resident_mib(gate.process.id())?);
+        resident.push(resident_kib(gate.process.id())? as f64 / 1024.0);
         let (passed, calls) = (start.elapsed().as_secs(), calls.load(Ordering::Relaxed));
         println!("{passed:>7}  {calls:>9}  {:>12.1}", resident[resident.len() - 1]);
     }
@@ -77,12 +78,6 @@ fn request(target: Target, path: &str, number: u64) -> Vec<u8> {
 
 fn most(resident: &[f64]) -> f64 {
     resident.iter().copied().fold(0.0, f64::max)
-}
-
-fn resident_mib(pid: u32) -> anyhow::Result<f64> {
-    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm"))?;
-    let pages: f64 = statm.split(' ').nth(1).context("statm without a second field")?.parse()?;
-    Ok(pages * 4_096.0 / f64::from(1 << 20))
 }
 
 const CONNECTIONS: usize = 32;

@@ -1,21 +1,24 @@
 //! From one room to its viewers (C9).
 //!
-//! A viewer is a cursor into the room's ring and a place for its waker: no queue and no buffer of its own. It is read
-//! piece by piece ([`Viewer::next`]), or hands itself to a socket until one of the two ends ([`send`]).
+//! A viewer is a cursor into the room's ring: no queue and no buffer of its own. It is read piece by piece
+//! ([`Viewer::next`]), or hands itself to a socket until one of the two ends ([`send`]).
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
 use slab::Slab;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::task::{JoinSet, yield_now};
+use tokio::time::{Instant, sleep};
 
 use crate::event::{ErrorCode, Event, Failure};
-use crate::frame::{COMMENT, GREETING, notice_frame};
+use crate::feed::Feed;
+use crate::frame::{GREETING, notice_frame};
 use crate::room::{Cursor, Read, Ring, Start};
 
 /// A room's ring and who reads it.
@@ -29,10 +32,19 @@ pub(crate) struct Hub {
 #[derive(Debug)]
 struct Inside {
     ring: Ring,
-    /// One place for each viewer; what waits for the next frame has its waker there.
-    viewers: Slab<Option<Waker>>,
+    /// One place for each viewer.
+    viewers: Slab<Reader>,
     /// Until when a rate limit holds the room.
     limited_until: Option<Instant>,
+}
+
+/// How a viewer is reached.
+#[derive(Debug)]
+enum Reader {
+    /// It asks, and is woken if there was nothing.
+    Asks(Option<Waker>),
+    /// It is written to.
+    Written(Arc<Feed>),
 }
 
 /// One viewer of a room. Dropping it leaves the room.
@@ -67,23 +79,28 @@ impl Hub {
         let now = Instant::now();
         let mut inside = self.inside();
         let cursor = inside.ring.enter(start, now.into_std());
-        let place = inside.viewers.insert(None);
-        let mut first = GREETING.to_vec();
+        let place = inside.viewers.insert(Reader::Asks(None));
+        let mut first = Bytes::from_static(GREETING);
         if let Some(left) =
             inside.limited_until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
         {
-            first.extend_from_slice(&notice_frame(limited(left)));
+            first = [GREETING, &notice_frame(limited(left))].concat().into();
         }
         drop(inside);
         self.moved.notify_one();
-        Viewer { hub: Arc::clone(self), place, cursor, first: Some(first.into()) }
+        Viewer { hub: Arc::clone(self), place, cursor, first: Some(first) }
     }
 
-    /// Hands on what a room gave out.
-    pub(crate) fn publish(&self, events: &[Event], notice: Option<Failure>, limited_until: Option<Instant>) {
-        self.change(|inside| {
+    /// Hands on what a room gave out, until everybody has it or has been left to its own task.
+    pub(crate) async fn publish(
+        self: &Arc<Self>,
+        events: &[Event],
+        notice: Option<Failure>,
+        limited_until: Option<Instant>,
+    ) {
+        let is_news = notice.is_some() || !events.is_empty();
+        let feeds = self.change(|inside| {
             inside.limited_until = limited_until;
-            let is_news = notice.is_some() || !events.is_empty();
             if !events.is_empty() {
                 inside.ring.push(events, Instant::now().into_std());
             }
@@ -92,31 +109,55 @@ impl Hub {
             }
             is_news
         });
+        self.write_news(feeds).await;
     }
 
     /// Ends it: each viewer leaves once it has read everything.
     pub(crate) fn close(&self) {
-        self.change(|inside| {
+        let feeds = self.change(|inside| {
             inside.ring.close();
             true
         });
+        feeds.iter().for_each(|feed| feed.wake());
     }
 
     pub(crate) fn viewers(&self) -> usize {
         self.inside().viewers.len()
     }
 
-    /// Changes what is inside, and wakes those who wait if it is of interest to them.
-    fn change(&self, change: impl FnOnce(&mut Inside) -> bool) {
+    /// What comes next for a cursor.
+    pub(crate) fn read(&self, cursor: &mut Cursor) -> Read {
+        self.inside().ring.read(cursor)
+    }
+
+    /// Changes what is inside. If that is news, wakes those who asked and answers those who are written to.
+    fn change(&self, change: impl FnOnce(&mut Inside) -> bool) -> Vec<Arc<Feed>> {
         let mut inside = self.inside();
-        let is_news = change(&mut inside);
-        let wakers: Vec<Waker> = match is_news {
-            true => inside.viewers.iter_mut().filter_map(|(_, waker)| waker.take()).collect(),
-            false => Vec::new(),
-        };
+        if !change(&mut inside) {
+            return Vec::new();
+        }
+        let (mut wakers, mut feeds) = (Vec::new(), Vec::with_capacity(inside.viewers.len()));
+        for (_, reader) in &mut inside.viewers {
+            match reader {
+                Reader::Asks(waker) => wakers.extend(waker.take()),
+                Reader::Written(feed) => feeds.push(Arc::clone(feed)),
+            }
+        }
         // Woken without the lock, which each of them takes at once.
         drop(inside);
         wakers.into_iter().for_each(Waker::wake);
+        feeds
+    }
+
+    /// Writes to all, many at once where there are several workers.
+    async fn write_news(self: &Arc<Self>, mut feeds: Vec<Arc<Feed>>) {
+        let mut crowds = JoinSet::new();
+        while feeds.len() > CROWD {
+            let (hub, crowd) = (Arc::clone(self), feeds.split_off(feeds.len() - CROWD));
+            crowds.spawn(async move { write_each(&hub, &crowd).await });
+        }
+        write_each(self, &feeds).await;
+        while crowds.join_next().await.is_some() {}
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
@@ -140,12 +181,23 @@ impl Viewer {
             Read::Frames(frames) => Poll::Ready(Some(frames)),
             Read::Over => Poll::Ready(None),
             Read::Nothing => {
-                if let Some(waker) = inside.viewers.get_mut(self.place) {
-                    *waker = Some(cx.waker().clone());
+                if let Some(reader) = inside.viewers.get_mut(self.place) {
+                    *reader = Reader::Asks(Some(cx.waker().clone()));
                 }
                 Poll::Pending
             }
         }
+    }
+
+    /// From here on the room writes to its socket.
+    fn written(&mut self, head: Vec<u8>, socket: TcpStream) -> Arc<Feed> {
+        let first = [head, self.first.take().unwrap_or_default().into()].concat();
+        let feed = Arc::new(Feed::new(socket, first.into(), self.cursor.clone()));
+        // Before it reads for the first time: what is news later finds it there.
+        if let Some(reader) = self.hub.inside().viewers.get_mut(self.place) {
+            *reader = Reader::Written(Arc::clone(&feed));
+        }
+        feed
     }
 }
 
@@ -161,41 +213,25 @@ impl Drop for Viewer {
     }
 }
 
-/// Sends a viewer's frames as they are, until the room is over, the other side closes, or it takes nothing for
-/// [`STALL`]. The head of the response is the caller's; the body ends with the connection.
-pub async fn send<S: AsyncRead + AsyncWrite + Unpin>(mut viewer: Viewer, socket: &mut S) -> Left {
-    let mut silent_until = Instant::now() + COMMENT_EVERY;
-    loop {
-        // A viewer has nothing more to say: a few bytes are enough to see it close.
-        let mut said = [0; 16];
-        let frames = tokio::select! {
-            frames = viewer.next() => match frames {
-                Some(frames) => frames,
-                None => return Left::Over,
-            },
-            read = socket.read(&mut said) => match read {
-                Ok(0) | Err(_) => return Left::Gone,
-                Ok(_) => continue,
-            },
-            () = sleep_until(silent_until) => Bytes::from_static(COMMENT),
-        };
-        if let Err(left) = write(socket, frames).await {
-            return left;
-        }
-        silent_until = Instant::now() + COMMENT_EVERY;
+/// Sends a response's head and then a viewer's frames as they are, until the room is over, the other side closes, or
+/// it takes nothing for [`STALL`]. The body ends with the connection.
+pub async fn send(mut viewer: Viewer, head: Vec<u8>, socket: TcpStream) -> Left {
+    let feed = viewer.written(head, socket);
+    let mut alarm = pin!(sleep(COMMENT_EVERY));
+    let left = poll_fn(|cx| feed.poll(&viewer.hub, alarm.as_mut(), cx)).await;
+    if left == Left::Over {
+        feed.close();
     }
+    left
 }
 
-/// Writes whole frames. The time counts from the last byte that was taken, however few at a time.
-async fn write<S: AsyncWrite + Unpin>(socket: &mut S, mut frames: Bytes) -> Result<(), Left> {
-    while !frames.is_empty() {
-        match timeout(STALL, socket.write_buf(&mut frames)).await {
-            Ok(Ok(1..)) => {}
-            Ok(Ok(0) | Err(_)) => return Err(Left::Gone),
-            Err(_) => return Err(Left::Stalled),
-        }
+/// Writes to one after the other, and lets others of the same worker have their turn.
+async fn write_each(hub: &Hub, feeds: &[Arc<Feed>]) {
+    for turn in feeds.chunks(TURN) {
+        let now = Instant::now();
+        turn.iter().for_each(|feed| feed.write_news(hub, now));
+        yield_now().await;
     }
-    Ok(())
 }
 
 fn limited(left: Duration) -> Failure {
@@ -211,6 +247,11 @@ fn limited(left: Duration) -> Failure {
 pub const COMMENT_EVERY: Duration = Duration::from_secs(15);
 /// A viewer that takes nothing for so long is cut. Rule C9.
 pub const STALL: Duration = Duration::from_secs(30);
+
+/// Viewers that one task writes to: a few milliseconds' work, which another worker may take.
+const CROWD: usize = 512;
+/// Writes in one turn: a few hundred microseconds, so that a request beside them waits no longer.
+const TURN: usize = 64;
 
 #[cfg(test)]
 #[path = "fanout_tests.rs"]

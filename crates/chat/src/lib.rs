@@ -9,6 +9,7 @@
 mod decode;
 pub mod event;
 mod fanout;
+mod feed;
 mod frame;
 mod poller;
 pub mod room;

@@ -49,7 +49,8 @@ impl Poller {
         let limited = (state.cooldown_ms > 0).then(|| now + Duration::from_millis(state.cooldown_ms));
         let events = self.room.take_events();
         self.shared.series.count(&events);
-        self.live.hub.publish(&events, self.room.take_notice(), limited);
+        let notice = self.room.take_notice();
+        self.live.hub.publish(&events, notice, limited).await;
         self.live.set_state(state);
         if self.room.has_opened() {
             self.opening.send_if_modified(|opening| opening.open());

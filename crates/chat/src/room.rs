@@ -115,7 +115,7 @@ impl Room {
             gives: view,
             phase: Phase::Page,
             due: now,
-            interval: Interval::new(settings.backoff_factor, settings.max_interval),
+            interval: Interval::new(settings.min_interval, settings.backoff_factor, settings.max_interval),
             budget: ErrorBudget::new(settings.max_throttle_errors, settings.max_stream_errors),
             seen: Seen::new(settings.seen_max),
             pace: Pace::default(),

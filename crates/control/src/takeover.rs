@@ -16,10 +16,8 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONNECTION};
-use tidegate_chat::{Left, STALL, Viewer, send};
-use tokio::io::AsyncWriteExt;
+use tidegate_chat::{Viewer, send};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 use tracing::debug;
 
 use crate::reply;
@@ -64,19 +62,9 @@ impl Takeover {
     }
 
     /// Sends everything, until the room is over or the viewer has gone.
-    pub(crate) async fn run(self, mut socket: TcpStream) {
-        let Self { head, viewer } = self;
-        match timeout(STALL, socket.write_all(&head)).await {
-            Ok(Ok(())) => drop(head),
-            Ok(Err(_)) | Err(_) => return,
-        }
-        let left = send(viewer, &mut socket).await;
+    pub(crate) async fn run(self, socket: TcpStream) {
+        let left = send(self.viewer, self.head, socket).await;
         debug!(?left, "a stream of events ended");
-        match left {
-            // In order, so that the last event arrives.
-            Left::Over => drop(socket.shutdown().await),
-            Left::Gone | Left::Stalled => {}
-        }
     }
 }
 

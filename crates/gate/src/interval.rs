@@ -8,6 +8,7 @@ use std::time::Duration;
 /// upstream's own hint would ever suggest, and halves on each success rather than resetting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
+    min: Duration,
     normal: Duration,
     /// Longer than `normal` while a throttle is being recovered from.
     widened: Option<Duration>,
@@ -16,10 +17,10 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// An interval that widens by `factor` up to `max` (`backoff_factor`, `max_interval`).
+    /// An interval from `min` on that widens by `factor` up to `max` (`backoff_factor`, `max_interval`).
     #[must_use]
-    pub fn new(factor: f64, max: Duration) -> Self {
-        Self { normal: NORMAL_MIN, widened: None, factor, max }
+    pub fn new(min: Duration, factor: f64, max: Duration) -> Self {
+        Self { min, normal: min, widened: None, factor, max }
     }
 
     /// The time to wait before the next poll.
@@ -34,9 +35,9 @@ impl Interval {
         self.widened.is_some()
     }
 
-    /// Takes the upstream's hint of a good answer, held between 1 s and 15 s, and halves what a throttle widened.
+    /// Takes the upstream's hint of a good answer, held between the shortest interval and 15 s, and halves what a throttle widened.
     pub fn handle_success(&mut self, hint: Duration) {
-        self.normal = hint.clamp(NORMAL_MIN, NORMAL_MAX);
+        self.normal = hint.min(NORMAL_MAX).max(self.min);
         self.widened = self.widened.map(|wide| wide / 2).filter(|&wide| wide > self.normal);
     }
 
@@ -47,8 +48,6 @@ impl Interval {
     }
 }
 
-/// The shortest poll interval. Rule C3.
-const NORMAL_MIN: Duration = Duration::from_secs(1);
 /// The longest one without a throttle. Rule C3; G24 goes above it.
 const NORMAL_MAX: Duration = Duration::from_secs(15);
 
@@ -59,7 +58,7 @@ mod tests {
     #[test]
     fn g24_a_throttled_room_doubles_up_to_60_s_and_halves_on_each_success() {
         let secs = Duration::from_secs;
-        let mut interval = Interval::new(2.0, secs(60));
+        let mut interval = Interval::new(secs(1), 2.0, secs(60));
         interval.handle_success(secs(10));
         let widened: Vec<Duration> = (0..4)
             .map(|_| {
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn c3_the_hint_is_held_between_1_s_and_15_s() {
-        let mut interval = Interval::new(2.0, Duration::from_secs(60));
+        let mut interval = Interval::new(Duration::from_secs(1), 2.0, Duration::from_secs(60));
         for (hint_ms, held_ms) in [(0, 1000), (999, 1000), (5035, 5035), (15_001, 15_000), (u64::MAX, 15_000)] {
             interval.handle_success(Duration::from_millis(hint_ms));
             assert_eq!(interval.get(), Duration::from_millis(held_ms));

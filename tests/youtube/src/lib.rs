@@ -19,6 +19,7 @@ mod token;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -88,6 +89,7 @@ struct Inside {
     /// Tokens that were made until then, in microseconds since 1970, are refused.
     expired_us: u64,
     log: Vec<Call>,
+    given: Vec<(Instant, Range<u64>)>,
 }
 
 impl Fault {
@@ -123,6 +125,7 @@ impl YouTube {
             throttled: HashMap::new(),
             expired_us: 0,
             log: Vec::new(),
+            given: Vec::new(),
         };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let begun_us = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
@@ -191,6 +194,12 @@ impl YouTube {
     #[must_use]
     pub fn log(&self) -> Vec<Call> {
         self.shared.inside().log.clone()
+    }
+
+    /// Which rows its answers to polls have held, and when it gave them.
+    #[must_use]
+    pub fn given(&self) -> Vec<(Instant, Range<u64>)> {
+        self.shared.inside().given.clone()
     }
 
     /// Rows that were said so far.

@@ -1,22 +1,30 @@
 //! Answers to polls.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use crate::chat::Chat;
 use crate::script::{Script, Shape, Silent};
 use crate::token::Token;
 
-/// The answer to a poll that was asked with this token. `begun_us`: the start, in microseconds since 1970.
-pub(crate) fn poll(asked: &Token, script: &Script, chat: &Chat, rows: u64, begun_us: u64, now_us: u64) -> Value {
+/// The rows that are new to whoever asks with this token.
+pub(crate) fn news(asked: &Token, script: &Script, rows: u64) -> Range<u64> {
     let from =
         asked.from.map_or(rows.saturating_sub(script.backlog), |from| from.max(rows.saturating_sub(script.reach_rows)));
-    let next = Token { made_us: now_us, from: Some(rows.max(from)), ..asked.clone() }.write();
+    from..rows.max(from)
+}
+
+/// The answer to a poll that was asked with this token. `begun_us`: the start, in microseconds since 1970.
+pub(crate) fn poll(asked: &Token, script: &Script, chat: &Chat, rows: u64, begun_us: u64, now_us: u64) -> Value {
+    let news = news(asked, script, rows);
+    let next = Token { made_us: now_us, from: Some(news.end), ..asked.clone() }.write();
     let is_silent = match script.silent {
         Silent::Nothing => false,
         Silent::AllChat => !asked.top,
         Silent::Everything => true,
     };
-    let rows = if is_silent { 0..0 } else { from..rows };
+    let rows = if is_silent { 0..0 } else { news };
     let mut chat = json!({"continuations": continuations(&next, script), "actions":
         rows.map(|row| action(row, script, begun_us + chat.said_at(row).as_micros() as u64)).collect::<Vec<_>>()});
     // As the real one: no list where there is nothing.

@@ -20,6 +20,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::script::Consent;
 use crate::token::Token;
@@ -143,12 +144,12 @@ fn decide(shared: &Shared, parts: &Parts, asked: &Asked, from: IpAddr) -> Fault 
         }
         Asked::Live(channel) => ok(pages::live(&inside, &inside.channel(channel), now_us)),
         Asked::Streams(channel) => ok(pages::streams(&inside, &inside.channel(channel))),
-        Asked::Poll(token) => poll(shared, &inside, token.as_ref(), now_us),
+        Asked::Poll(token) => poll(shared, &mut inside, token.as_ref(), now_us),
         Asked::Nothing => Fault::new(404, "<html>Not Found</html>"),
     }
 }
 
-fn poll(shared: &Shared, inside: &Inside, token: Option<&Token>, now_us: u64) -> Fault {
+fn poll(shared: &Shared, inside: &mut Inside, token: Option<&Token>, now_us: u64) -> Fault {
     let Some(token) = token.filter(|token| token.made_us > inside.expired_us) else {
         return Fault::new(400, &polls::invalid().to_string());
     };
@@ -160,7 +161,10 @@ fn poll(shared: &Shared, inside: &Inside, token: Option<&Token>, now_us: u64) ->
         return Fault::new(200, &polls::over().to_string());
     }
     let rows = inside.chat.rows(shared.begun.elapsed());
-    Fault::new(200, &polls::poll(token, script, &inside.chat, rows, shared.begun_us, now_us).to_string())
+    let news = polls::news(token, script, rows);
+    let answer = polls::poll(token, script, &inside.chat, rows, shared.begun_us, now_us).to_string();
+    inside.given.push((Instant::now(), news));
+    Fault::new(200, &answer)
 }
 
 fn consent(inside: &Inside, headers: &HeaderMap) -> Option<Fault> {

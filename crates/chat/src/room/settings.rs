@@ -7,6 +7,8 @@ use tidegate_upstream::UpstreamSettings;
 /// A room's figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoomSettings {
+    /// The shortest time between two polls. Rule C3, 1 s.
+    pub min_interval: Duration,
     /// How fast a throttled room's interval widens. Rule G24, 2.
     pub backoff_factor: f64,
     /// The widest interval. Rule G24, 60 s.
@@ -27,6 +29,7 @@ pub struct RoomSettings {
 impl Default for RoomSettings {
     fn default() -> Self {
         Self {
+            min_interval: Duration::from_secs(1),
             backoff_factor: 2.0,
             max_interval: Duration::from_secs(60),
             max_throttle_errors: 8,
