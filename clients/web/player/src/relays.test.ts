@@ -97,5 +97,5 @@ test('E14: a new list forgets who is not on it, and keeps who is held out', () =
 });
 
 test('E12: without relays there is nothing to try', () => {
-  expect(fleet([]).next(0)).toEqual({ name: 'wait', until: 2000, full: false });
+  expect(fleet([]).next(0)).toEqual({ name: 'wait', until: 2000, full: undefined });
 });

@@ -3,8 +3,11 @@ import type { Relay } from './answer.ts';
 /** What to do for a picture now. */
 export type Next =
   | { name: 'try'; relay: Relay }
-  /** Nobody can be tried before `until`; `full` when at least one relay is there and has no room (E15). */
-  | { name: 'wait'; until: number; full: boolean };
+  /**
+   * Nobody can be tried before `until`; `full` when at least one relay is there and has no room (E15), `undefined`
+   * when there is none to try.
+   */
+  | { name: 'wait'; until: number; full: boolean | undefined };
 
 /**
  * Which relay to try (E15). It opens nothing and reads no clock: what became of a try goes in, the next one comes out.
@@ -56,7 +59,7 @@ export class Relays {
     const relay = free.find(({ id }) => id === first) ?? free[0];
     if (relay !== undefined) return { name: 'try', relay };
     const held = [...this.#held.values()];
-    if (held.length === 0) return { name: 'wait', until: now + NO_RELAY_MS, full: false };
+    if (held.length === 0) return { name: 'wait', until: now + NO_RELAY_MS, full: undefined };
     const until = Math.min(...held.map((hold) => hold.until));
     return { name: 'wait', until, full: held.some((hold) => hold.full) };
   }
