@@ -1,8 +1,8 @@
 //! One viewer's socket, and how far it has been written (C9).
 //!
-//! Whoever has news writes it straight to every socket that takes it: to wake a task for each viewer would cost a
-//! third of the writing again. The viewer's own task waits for what news does not bring: the end of the other side,
-//! fifteen seconds of silence, and room in a socket that is full.
+//! Whoever has news writes it straight to every socket that takes it, and wakes no task for each viewer. The viewer's
+//! own task waits for what news does not bring: the end of the other side, fifteen seconds of silence, and room in a
+//! socket that is full.
 //!
 //! ```text
 //!   Open ── it took only a part ─▶ Full ── 30 s without a byte taken ─▶ cut

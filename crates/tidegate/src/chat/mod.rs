@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tidegate_chat::room::Start;
+use tidegate_chat::room::{RoomSettings, Start};
 use tidegate_chat::youtube::{Name, Region, View};
 use tidegate_chat::{ChatSettings, Rooms, decode};
 use tidegate_upstream::{Gate, Preset};
@@ -111,8 +111,9 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 /// The rooms of `tidegate up`, which go out through its gate; none without an upstream to read from.
 pub(crate) fn rooms(config: &Config, gate: Option<&Gate>) -> Outcome<Option<Rooms>> {
     let Settings { upstream, idle_s, max_rooms, readers } = &config.chat;
-    let Some(gate) = gate.filter(|_| config.upstreams.contains_key(upstream)) else { return Ok(None) };
+    let (Some(gate), Some(called)) = (gate, config.upstreams.get(upstream)) else { return Ok(None) };
     let settings = ChatSettings {
+        room: RoomSettings::of(called),
         idle: idle_s.seconds(),
         readers: *readers,
         max_rooms: usize::try_from(max_rooms.get()).unwrap_or(usize::MAX),
