@@ -27,13 +27,14 @@ fn spell() -> impl Strategy<Value = Spell> {
 }
 
 /// The rule as it is written: of the history, were the last 2 s over, or the last 10 s calm?
-fn wanted(history: &[(f64, u64)], level: f64, state: State) -> State {
-    let last = |count: usize, holds: &dyn Fn(f64, u64) -> bool| {
+/// Load in thousandths: the edge of "below by 0.15" is exact only in whole numbers.
+fn wanted(history: &[(u16, u64)], level: u16, state: State) -> State {
+    let last = |count: usize, holds: &dyn Fn(u16, u64) -> bool| {
         history.len() >= count && history.iter().rev().take(count).all(|(busy, lag)| holds(*busy, *lag))
     };
     match state {
         State::Open if last(2, &|busy, lag| busy >= level || lag >= 50) => State::Saturated,
-        State::Saturated if last(10, &|busy, lag| busy < level - 0.15 && lag < 15) => State::Open,
+        State::Saturated if last(10, &|busy, lag| busy + 150 < level && lag < 15) => State::Open,
         State::Open | State::Saturated => state,
     }
 }
@@ -46,22 +47,21 @@ proptest! {
         spells in prop::collection::vec(spell(), 1..40),
         level in prop_oneof![Just(850_u16), 300..950_u16],
     ) {
-        let level = f64::from(level) / 1000.0;
+        let share = |thousandths: u16| Busy::from_share(f64::from(thousandths) / 1000.0);
         let start = Instant::now();
         let (mut now, mut changed) = (start, None::<Instant>);
-        let settings = EdgeSettings { level: Busy::from_share(level), ..EdgeSettings::default() };
+        let settings = EdgeSettings { level: share(level), ..EdgeSettings::default() };
         let mut edge = Edge::new(settings, 2, now);
         let (mut history, mut state) = (Vec::new(), State::Open);
         for spell in spells {
             for _ in 0..spell.seconds {
                 let window = Duration::from_millis(1000_u64.saturating_add_signed(spell.jitter_ms));
                 now += window;
-                let busy = f64::from(spell.busy) / 1000.0;
-                history.push((busy, spell.lag_ms));
+                history.push((spell.busy, spell.lag_ms));
                 let may = changed.is_none_or(|at| now - at >= Duration::from_secs(10));
                 let next = if may { wanted(&history, level, state) } else { state };
                 let lag = Duration::from_millis(spell.lag_ms);
-                let said = edge.handle_reading(Reading { busy: Busy::from_share(busy), lag, window }, now);
+                let said = edge.handle_reading(Reading { busy: share(spell.busy), lag, window }, now);
                 prop_assert_eq!(said, (next != state).then_some(next), "after {:?}", now - start);
                 prop_assert_eq!(edge.state(), next);
                 if next != state {
