@@ -123,6 +123,7 @@ impl Drop for Server {
 /// Starts the server and waits for the line that says its address.
 fn spawn(data: &Path, address: SocketAddr, arguments: &[String]) -> Child {
     let mut command = Command::new(tidegate());
+    command.env("TIDEGATE_RELAY_LISTEN", "off");
     command.args(["up", "--listen", &address.to_string(), "--gate-listen", "127.0.0.1:0", "--key", KEY, "--data"]);
     let (process, said) = start(command.arg(data).args(arguments), "  control  http://");
     assert_eq!(said, address);

@@ -155,6 +155,8 @@ fn start_tidegate(tidegate: &Path, data: &Path) -> anyhow::Result<Server> {
         "127.0.0.1:0",
         "--gate-listen",
         "off",
+        "--relay-listen",
+        "off",
         "--key",
         KEY,
     ]);

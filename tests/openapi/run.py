@@ -37,7 +37,7 @@ def main() -> int:
         config = pathlib.Path(folder, "openapi.toml")
         config.write_text(CONFIG)
         server = subprocess.Popen(
-            [tidegate, "up", "--demo", "--listen", "127.0.0.1:0", "--gate-listen", "off"]
+            [tidegate, "up", "--demo", "--listen", "127.0.0.1:0", "--gate-listen", "off", "--relay-listen", "off"]
             + ["--key", KEY, "--relay-secret", KEY, "--config", config, "--data", f"{folder}/data"],
             stdout=subprocess.PIPE,
             text=True,

@@ -173,7 +173,8 @@ fn start_tidegate(tidegate: &Path, youtube: &str, folder: &Path) -> anyhow::Resu
     let data = folder.join("data");
     std::fs::remove_dir_all(&data).ok();
     let mut up: Command = pinned("0", tidegate);
-    up.args(["up", "--listen", "127.0.0.1:0", "--gate-listen", "127.0.0.1:0", "--data"]).arg(data);
+    up.args(["up", "--listen", "127.0.0.1:0", "--gate-listen", "127.0.0.1:0", "--relay-listen", "off", "--data"])
+        .arg(data);
     up.arg("--config").arg(config).env("TOKIO_WORKER_THREADS", "1");
     Server::start(&mut up, |line| line.trim().strip_prefix("control")?.trim().strip_prefix("http://")?.parse().ok())
 }

@@ -84,6 +84,12 @@ impl Control {
         self
     }
 
+    /// Whether it can be reported to.
+    #[must_use]
+    pub const fn has_secret(&self) -> bool {
+        self.secret.is_some()
+    }
+
     /// Fetches the keys once.
     ///
     /// # Errors

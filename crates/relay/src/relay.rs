@@ -80,6 +80,15 @@ impl Relay {
         self.certificate_sha256.as_deref()
     }
 
+    /// The broadcasts of one stream, for who publishes from within this process: a session of its viewers finds there
+    /// what is made here.
+    ///
+    /// # Errors
+    /// The media library's, for a stream whose id is no path.
+    pub fn broadcasts(&self, stream: &str) -> Result<origin::Producer, moq_net::Error> {
+        self.house.broadcasts(stream)
+    }
+
     /// How it is doing.
     #[must_use]
     pub fn standing(&self) -> Standing {

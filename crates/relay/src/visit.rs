@@ -68,11 +68,15 @@ impl House {
         Ok((place, stream))
     }
 
+    /// What is published under a stream's path.
+    pub(crate) fn broadcasts(&self, stream: &str) -> Result<origin::Producer, moq_net::Error> {
+        self.origin.scope(stream, &Patterns::from(Pattern::all()))
+    }
+
     /// Hands the session to the media library, within what its token grants.
     async fn serve(&self, arrival: Arrival, place: &Place, stream: &str) -> Result<moq_net::Error, ArrivalError> {
         let begun = timeout(HANDSHAKE, arrival.begin()).await.map_err(|_| moq_net::Error::Timeout)??;
-        let all = Patterns::from(Pattern::all());
-        let mine = self.origin.scope(stream, &all)?;
+        let mine = self.broadcasts(stream)?;
         let begun = match place.entry {
             Entry::New | Entry::Returning => begun.with_publisher(&mine),
             Entry::Publisher => begun.with_subscriber(mine),

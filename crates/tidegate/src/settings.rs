@@ -38,6 +38,15 @@ pub(crate) struct GateListen {
     gate_listen: Option<Listen>,
 }
 
+/// Where the relay listens.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct RelayListen {
+    /// Where viewers and publishers reach the relay, UDP, and where its pages are, TCP [default: 127.0.0.1:4443, or
+    /// `[relay]` listen of the file]
+    #[arg(long, value_name = "ADDR:PORT|off", env = "TIDEGATE_RELAY_LISTEN")]
+    relay_listen: Option<Listen>,
+}
+
 /// What is logged, and how.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Logging {
@@ -55,6 +64,15 @@ impl GateListen {
     pub(crate) fn over(&self, config: &mut Config) {
         if let Some(listen) = self.gate_listen {
             config.gate_listen = listen;
+        }
+    }
+}
+
+impl RelayListen {
+    /// Puts the flag over what the file says.
+    pub(crate) fn over(&self, config: &mut Config) {
+        if let Some(listen) = self.relay_listen {
+            config.relay_listen = listen;
         }
     }
 }

@@ -49,7 +49,7 @@ export class Stage {
     const youtube = `[upstreams.youtube]\npreset = "youtube"\nbase_url = "${standIn?.url}"\ncooldown_ms = 2000\n`;
     writeFileSync(config, standIn === undefined ? '' : youtube);
     const server = new Server((listen) => {
-      const ports = ['--listen', listen, '--gate-listen', '127.0.0.1:0'];
+      const ports = ['--listen', listen, '--gate-listen', '127.0.0.1:0', '--relay-listen', 'off'];
       return this.#program('tidegate', ['up', ...ports, '--config', config, '--data', join(folder, 'data'), ...more]);
     });
     await server.restart();

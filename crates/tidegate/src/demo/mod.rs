@@ -1,11 +1,15 @@
-//! What `tidegate up --demo` adds to a server: a living chat, told by a stand-in of YouTube, and a page to read it on
-//! (O1).
+//! What `tidegate up --demo` adds to a server (O1): a stream with a moving test picture, and a living chat, told by a
+//! stand-in of YouTube, with pages to see them on.
 //!
 //! The stand-in is the one that the tests have: the real rooms read it through the real gate.
 
 mod page;
+mod picture;
 mod script;
 
+use std::convert::Infallible;
+
+use tidegate_relay::Relay;
 use tidegate_upstream::{Preset, UpstreamSettings};
 use tidegate_youtube::{Script, YouTube};
 
@@ -40,6 +44,13 @@ impl DemoChat {
     }
 }
 
+/// Shows the test picture to the viewers of the demo's stream, until it is dropped.
+pub(crate) async fn show_picture(relay: &Relay) -> Result<Infallible, moq_mux::Error> {
+    picture::show(&relay.broadcasts(STREAM)?).await
+}
+
+/// The demo's stream.
+pub(crate) const STREAM: &str = "demo";
 /// The demo's video.
 pub(crate) const VIDEO: &str = "tidegate-tv";
 /// A chat that one can follow.

@@ -1,26 +1,24 @@
 //! `tidegate relay`: a media relay.
 
+mod door;
 mod pages;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use tidegate_relay::{Admission, Control, Keys, Level, OpenError, Relay, Site};
+use tidegate_relay::{Admission, Control, Level};
 use tidegate_token::PublicKeys;
 
-use crate::config::{Config, Fault, Listen};
+use crate::config::{Config, Fault};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::gate::keep_metrics_small;
+use crate::say::say;
 use crate::secret::SecretKey;
-use crate::settings::{Logging, Settings, read_again, say_waiting, telemetry_waiting};
+use crate::settings::{Logging, RelayListen, Settings, read_again, say_waiting, telemetry_waiting};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
-use crate::{listen, say::say};
 
-use self::pages::Pages;
+pub(crate) use self::door::{Door, waiting_for_a_start};
 
 /// The command's flags.
 #[derive(clap::Args)]
@@ -29,10 +27,8 @@ pub(crate) struct Alone {
     #[arg(long, value_name = "FILE", env = "TIDEGATE_CONFIG")]
     config: Option<PathBuf>,
 
-    /// Where viewers and publishers connect, UDP, and where its pages are, TCP [default: 127.0.0.1:4443, or `[relay]`
-    /// listen of the file]
-    #[arg(long, value_name = "ADDR:PORT", env = "TIDEGATE_RELAY_LISTEN")]
-    relay_listen: Option<Listen>,
+    #[command(flatten)]
+    relay_listen: RelayListen,
 
     /// The control whose tokens are taken [default: http://127.0.0.1:8080, or `[relay]` control of the file]
     #[arg(long, value_name = "URL", env = "TIDEGATE_CONTROL")]
@@ -90,7 +86,7 @@ impl Alone {
         if let Some(control) = &self.control {
             relay.control.clone_from(control);
         }
-        config.relay_listen = self.relay_listen.unwrap_or(config.relay_listen);
+        self.relay_listen.over(&mut config);
         self.logging.over(&mut config);
         Ok(config)
     }
@@ -112,65 +108,32 @@ async fn serve(alone: &Alone, config: &Config) -> Outcome<ExitCode> {
 }
 
 async fn serve_with(alone: &Alone, config: &Config, telemetry: &Telemetry, signals: Signals) -> Outcome<()> {
-    let Some(listener) = listen::bind(config.relay_listen, listen::RELAY)? else {
-        let hint = "name its port with --relay-listen ADDR:PORT or [relay] listen";
-        return Err(Failure::new("the relay listens nowhere").hint(hint));
-    };
-    // Of port 0 the system chose one for the pages; media gets the same.
-    let address = listener.local_addr().or_say(|| "the listener has no address".to_owned())?;
     let mut control = Control::at(&config.relay.control).map_err(|error| Failure::new(error.to_string()))?;
     if let Some(secret) = &alone.relay_secret {
         control = control.with_secret(secret.expose());
     }
-    let keys = Arc::new(Keys::new(first_keys(&control).await));
-    let relay = Relay::open(address, &config.relay, Arc::clone(&keys)).map_err(not_opened)?;
-    say(greeting(&relay, address, &config.relay.control));
-
-    let site = site(config, address);
-    let reporting = async {
-        if alone.relay_secret.is_none() {
-            let advice = "no --relay-secret: the control lists this relay for nobody, and ends no session here";
-            tracing::warn!("{advice}");
-            return std::future::pending().await;
-        }
-        relay.report(&control, &site).await
+    let Some(door) = Door::open(config, control, telemetry.metrics.clone())? else {
+        let hint = "name its port with --relay-listen ADDR:PORT or [relay] listen";
+        return Err(Failure::new("the relay listens nowhere").hint(hint));
     };
-    let ready = Arc::new(AtomicBool::new(true));
-    let certificate_sha256 = relay.certificate_sha256().map(str::to_owned);
-    let metrics = telemetry.metrics.clone();
-    let pages = Pages { ready: Arc::clone(&ready), keys: Arc::clone(&keys), metrics, certificate_sha256 };
-    let stop = signals.stop();
-    let stop = async move {
-        stop.await;
-        ready.store(false, Ordering::Relaxed);
-    };
+    door.set_keys(first_keys(door.control()).await);
+    say(greeting(&door, &config.relay.control));
+    if alone.relay_secret.is_none() {
+        tracing::warn!("no --relay-secret: the control lists this relay for nobody, and ends no session here");
+    }
     let read = || {
         let Some(new) = read_again(alone.config.as_deref(), || alone.config()) else { return };
-        relay.set(&new.relay);
+        door.relay().set(&new.relay);
         say_waiting(&waiting_for_a_start(config, &new));
         say_waiting(&telemetry_waiting(&config.telemetry, &new.telemetry));
         tracing::info!("settings reloaded");
     };
     tokio::select! {
-        () = relay.serve(stop) => {}
-        never = control.follow(&keys) => match never {},
-        never = reporting => match never {},
-        never = pages::serve(listener, pages) => match never {},
+        () = door.serve(signals.stop()) => {}
         never = keep_metrics_small(&telemetry.metrics) => match never {},
         never = at_every(signals.hangup, read) => match never {},
     }
     Ok(())
-}
-
-/// How the control is to know the relay, and viewers to reach it.
-fn site(config: &Config, address: SocketAddr) -> Site {
-    let relay = &config.relay;
-    let public_url = relay.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
-    let public_url = public_url.trim_end_matches('/').to_owned();
-    let place = public_url.split_once("://").map_or(&*public_url, |(_, place)| place);
-    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    let name = relay.name.clone().unwrap_or_else(|| place.chars().take(64).map(letter).collect());
-    Site { name, region: relay.region.clone(), public_url, hls_url: String::new() }
 }
 
 /// The control may start after its relays: until its keys are there, nobody is let in.
@@ -184,17 +147,9 @@ async fn first_keys(control: &Control) -> PublicKeys {
     }
 }
 
-fn not_opened(error: OpenError) -> Failure {
-    let failure = Failure::new(error.to_string());
-    match error {
-        OpenError::Port { .. } => failure.hint("choose another with --relay-listen ADDR:PORT or [relay] listen"),
-        OpenError::Certificate(_) => failure,
-    }
-}
-
-fn greeting(relay: &Relay, address: SocketAddr, control: &str) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let certificate = match relay.certificate_sha256() {
+fn greeting(door: &Door, control: &str) -> String {
+    let (address, version) = (door.address(), env!("CARGO_PKG_VERSION"));
+    let certificate = match door.relay().certificate_sha256() {
         Some(hash) => format!("made for development, good for 13 days, sha256 {hash}"),
         None => "as [relay] certificate says".to_owned(),
     };
@@ -202,23 +157,6 @@ fn greeting(relay: &Relay, address: SocketAddr, control: &str) -> String {
         "tidegate {version}\n  relay    https://{address}/STREAM?jwt=TOKEN (WebTransport, or MoQ over QUIC)\n  pages    \
          http://{address}\n  control  {control}\n  certificate {certificate}"
     )
-}
-
-/// What cannot change in a running relay, and whether it did in the file.
-fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static str, bool); 10] {
-    let (old, now) = (&running.relay, &new.relay);
-    [
-        ("relay.listen", running.relay_listen != new.relay_listen),
-        ("relay.control", old.control != now.control),
-        ("relay.name", old.name != now.name),
-        ("relay.region", old.region != now.region),
-        ("relay.public_url", old.public_url != now.public_url),
-        ("relay.certificate", old.certificate != now.certificate),
-        ("relay.private_key", old.private_key != now.private_key),
-        ("relay.connections_max", old.connections_max != now.connections_max),
-        ("relay.connections_per_address", old.connections_per_address != now.connections_per_address),
-        ("relay.cache_mb", old.cache_mb != now.cache_mb),
-    ]
 }
 
 fn admission(text: &str) -> Result<Admission, String> {

@@ -32,7 +32,7 @@ pub(super) struct Pages {
 }
 
 /// Serves the pages. They are for operators and their tools: a few connections at once, none of them for long.
-pub(super) async fn serve(listener: TcpListener, pages: Pages) -> Infallible {
+pub(super) async fn serve(listener: &TcpListener, pages: Pages) -> Infallible {
     let (pages, room) = (Arc::new(pages), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
     loop {
         let Ok((socket, _)) = listener.accept().await else {

@@ -8,11 +8,11 @@ use tidegate_store::{Catalogue, Embedded, Seats};
 
 use crate::admin::{Office, TenantChange};
 use crate::config::Upstreams;
-use crate::demo::{PAGE, VIDEO};
+use crate::demo::{PAGE, STREAM as DEMO, VIDEO};
 use crate::failure::{Failure, OrSay, Outcome};
-use crate::gate;
 use crate::say::say;
 use crate::secret::SecretKey;
+use crate::{gate, relay};
 
 /// What the key of this start is, if it is news.
 pub(super) enum Door {
@@ -71,6 +71,8 @@ pub(super) struct Greeting<'a> {
     pub(super) address: Option<SocketAddr>,
     /// `None` where it is off.
     pub(super) gate: Option<&'a gate::Door>,
+    /// `None` where it is off.
+    pub(super) relay: Option<&'a relay::Door>,
     pub(super) upstreams: &'a Upstreams,
     pub(super) door: Door,
     /// The demo's stream, if it is there.
@@ -85,7 +87,10 @@ impl Greeting<'_> {
         let control = self.address.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
         let gate = self.gate.map_or_else(|| "off".to_owned(), |door| format!("http://{}", door.address()));
         let (version, data) = (env!("CARGO_PKG_VERSION"), self.data.display());
-        say(format_args!("tidegate {version}\n  control  {control}\n  gate     {gate}\n  data     {data}"));
+        let relay = self.relay.map_or_else(|| "off".to_owned(), |door| format!("https://{}", door.address()));
+        say(format_args!(
+            "tidegate {version}\n  control  {control}\n  gate     {gate}\n  relay    {relay}\n  data     {data}"
+        ));
         if let Some(door) = self.gate.filter(|_| !self.upstreams.is_empty()) {
             say(door.upstreams_in_words(self.upstreams));
         }
@@ -188,4 +193,3 @@ async fn home(store: &Embedded) -> Outcome<TenantId> {
 }
 
 const MAIN: &str = "main";
-const DEMO: &str = "demo";

@@ -3,9 +3,11 @@
 mod first;
 mod reload;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use metrics_exporter_prometheus::PrometheusHandle;
 use tidegate_control::{Control, Tokens};
 use tidegate_store::{Embedded, OpenError};
 
@@ -14,11 +16,11 @@ use crate::config::{Config, Fault, Listen};
 use crate::demo::{self, DemoChat};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::secret::SecretKey;
-use crate::settings::{GateListen, Logging, Settings};
+use crate::settings::{GateListen, Logging, RelayListen, Settings};
 use crate::signals::{Signals, at_every};
 use crate::telemetry::Telemetry;
 use crate::token_keys::TokenKeys;
-use crate::{chat, gate, limits, listen, relay_secret};
+use crate::{chat, gate, limits, listen, relay, relay_secret};
 
 use self::first::Greeting;
 use self::reload::Reload;
@@ -48,6 +50,9 @@ pub(crate) struct Up {
     gate_listen: GateListen,
 
     #[command(flatten)]
+    relay_listen: RelayListen,
+
+    #[command(flatten)]
     logging: Logging,
 }
 
@@ -59,6 +64,7 @@ impl Up {
             config.listen = listen;
         }
         self.gate_listen.over(&mut config);
+        self.relay_listen.over(&mut config);
         self.logging.over(&mut config);
         Ok(config)
     }
@@ -98,13 +104,24 @@ async fn run_with(
     signals: Signals,
 ) -> Outcome<()> {
     let token_keys = TokenKeys::in_dir(&config.store.data);
-    let tokens = Arc::new(Tokens::new(token_keys.read_or_make()?, config.tokens.clone()));
+    let keys = token_keys.read_or_make()?;
+    let secret = relay_secret::of(&config.store.data, up.relay_secret.as_ref())?;
     let listener = listen::bind(config.listen, listen::CONTROL)?;
+    let address = listen::address(listener.as_ref())?;
     let gate_door = gate::Door::open(config, telemetry.metrics.clone())?;
+    let relay_door = match address {
+        Some(address) => open_relay(config, address, &secret, &telemetry.metrics)?,
+        // Nobody could get a token for it.
+        None => None,
+    };
+    if let Some(door) = &relay_door {
+        door.set_keys(keys.public().clone());
+    }
+    let tokens = Arc::new(Tokens::new(keys, config.tokens.clone()));
     let (seats, catalogue): (Arc<Embedded>, Arc<Embedded>) = (Arc::clone(store), Arc::clone(store));
     let prometheus = telemetry.metrics.clone();
     let control = Control::new(config.control.clone(), seats, catalogue, Arc::clone(&tokens), prometheus);
-    control.admit_relays(relay_secret::of(&config.store.data, up.relay_secret.as_ref())?.digest());
+    control.admit_relays(secret.digest());
     let catalogue: Arc<Embedded> = Arc::clone(store);
     if let Some(rooms) = chat::rooms(config, gate_door.as_ref().map(gate::Door::gate))? {
         control.open_rooms(rooms);
@@ -117,8 +134,9 @@ async fn run_with(
     let router = if up.demo { control.router().merge(demo::routes()) } else { control.router() };
     Greeting {
         data: &config.store.data,
-        address: listen::address(listener.as_ref())?,
+        address,
         gate: gate_door.as_ref(),
+        relay: relay_door.as_ref(),
         upstreams: &config.upstreams,
         door,
         demo,
@@ -127,8 +145,10 @@ async fn run_with(
     .print();
 
     let gate = gate_door.as_ref().map(|door| door.gate().clone());
-    let reload = Reload { up, running: config, chat, store, control: &control, tokens: &tokens, office: &office, gate };
-    let [stop, gate_stop] = [signals.stop(), signals.stop()];
+    let relay = relay_door.as_ref().map(relay::Door::relay);
+    let (control, tokens, office) = (&control, &*tokens, &office);
+    let reload = Reload { up, running: config, chat, store, control, tokens, office, gate, relay };
+    let [stop, gate_stop, relay_stop] = [(); 3].map(|()| signals.stop());
     let serving = async {
         match listener {
             Some(listener) => control.serve_router(router, listener, stop).await,
@@ -144,12 +164,43 @@ async fn run_with(
             door.serve(gate_stop).await;
         }
     };
+    let relaying = async {
+        if let Some(door) = &relay_door {
+            door.serve(relay_stop).await;
+        }
+    };
+    let showing = async {
+        if let (true, Some(relay)) = (up.demo, relay)
+            && let Err(error) = demo::show_picture(relay).await
+        {
+            tracing::error!(%error, "the demo's test picture ended");
+        }
+        std::future::pending().await
+    };
     tokio::select! {
-        ((), ()) = async { tokio::join!(serving, passing) } => {}
-        never = socket.serve(Arc::clone(&office)) => match never {},
+        ((), (), ()) = async { tokio::join!(serving, passing, relaying) } => {}
+        never = showing => match never {},
+        never = socket.serve(Arc::clone(office)) => match never {},
         never = at_every(signals.hangup, || reload.reload()) => match never {},
     }
     Ok(())
+}
+
+/// The relay of this process is one like any other: it reports to the control over HTTP, and takes its tokens by its keys.
+fn open_relay(
+    config: &Config,
+    control: SocketAddr,
+    secret: &SecretKey,
+    metrics: &PrometheusHandle,
+) -> Outcome<Option<relay::Door>> {
+    let from_here = match control.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+    };
+    let url = format!("http://{}", SocketAddr::new(from_here, control.port()));
+    let control = tidegate_relay::Control::at(&url).or_say(|| "cannot start the relay".to_owned())?;
+    relay::Door::open(config, control.with_secret(secret.expose()), metrics.clone())
 }
 
 fn in_use(error: &OpenError) -> Failure {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tidegate_control::{Control, Tokens};
+use tidegate_relay::Relay;
 use tidegate_store::Embedded;
 use tidegate_upstream::Gate;
 
@@ -11,7 +12,7 @@ use crate::config::Config;
 use crate::demo::DemoChat;
 use crate::settings::{read_again, say_waiting, telemetry_waiting};
 use crate::up::Up;
-use crate::{gate, limits};
+use crate::{gate, limits, relay};
 
 /// Everything that settings reach.
 pub(super) struct Reload<'a> {
@@ -26,6 +27,8 @@ pub(super) struct Reload<'a> {
     pub(super) office: &'a Arc<Office>,
     /// `None` where it is off.
     pub(super) gate: Option<Gate>,
+    /// `None` where it is off.
+    pub(super) relay: Option<&'a Relay>,
 }
 
 impl Reload<'_> {
@@ -55,6 +58,10 @@ impl Reload<'_> {
         say_waiting(&telemetry_waiting(&self.running.telemetry, &config.telemetry));
         if self.gate.is_some() {
             say_waiting(&gate::waiting_for_a_start(self.running, config));
+        }
+        if let Some(relay) = self.relay {
+            relay.set(&config.relay);
+            say_waiting(&relay::waiting_for_a_start(self.running, config));
         }
     }
 

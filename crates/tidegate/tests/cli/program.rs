@@ -19,8 +19,9 @@ pub(crate) fn tidegate(words: &[&str]) -> Command {
     for name in ["KEY", "DATA", "CONFIG", "CONTROL", "LISTEN", "LOG", "LOG_FORMAT", "RELAY_LISTEN", "RELAY_SECRET"] {
         command.env_remove(format!("TIDEGATE_{name}"));
     }
-    // Each test has ports of its own; a flag wins over this.
-    command.args(words).env("TIDEGATE_GATE_LISTEN", "127.0.0.1:0").stdin(Stdio::null());
+    // Each test has ports of its own, and no relay unless it is about one; a flag wins over this.
+    command.args(words).env("TIDEGATE_GATE_LISTEN", "127.0.0.1:0").env("TIDEGATE_RELAY_LISTEN", "off");
+    command.stdin(Stdio::null());
     command
 }
 

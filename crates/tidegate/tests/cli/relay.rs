@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
+use moq_net::origin;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -77,13 +78,23 @@ fn e13_settings_of_admission_are_read_again() {
 
 /// Opens a session with a token and begins with the media; whether it is let in shows later.
 async fn knock(relay: SocketAddr, hash: &str, token: &str) -> (Session, Option<moq_net::Session>) {
+    watch(relay, hash, token, moq_tokio::origin::spawn()).await
+}
+
+/// The same, for who looks at what the relay has.
+async fn watch(
+    relay: SocketAddr,
+    hash: &str,
+    token: &str,
+    broadcasts: origin::Producer,
+) -> (Session, Option<moq_net::Session>) {
     let hash = HEXLOWER.decode(hash.as_bytes()).unwrap();
     let client = ClientBuilder::new().with_server_certificate_hashes(vec![hash]).unwrap();
     let url: url::Url = format!("https://{relay}/demo?jwt={token}").parse().unwrap();
     let protocols = moq_net::ALPNS.iter().map(|name| (*name).to_owned());
     let session = client.connect(ConnectRequest::new(url).with_protocols(protocols)).await.unwrap();
     let transport = moq_tokio::transport::Session::new(session.clone());
-    let viewer = moq_net::Client::new().with_subscriber(moq_tokio::origin::spawn());
+    let viewer = moq_net::Client::new().with_subscriber(broadcasts);
     let media = viewer.connect(Instant::now(), transport).await.ok().map(|(media, driver)| {
         tokio::spawn(moq_net::time::run(driver));
         media
@@ -135,16 +146,7 @@ async fn e12_s21_a_relay_that_reports_is_listed_and_a_kick_ends_its_viewer() {
     let secret = fs::read_to_string(dir.path().join("relay-secret")).unwrap();
     let relay = Server::relay(&control.url(), &["--relay-secret", secret.trim(), "--region", "eu-west"]);
     let hash = page(relay.address, "/certificate.sha256");
-    let mut seated = post(control.address, "/v1/play/demo/admit", "{}").1;
-    let seat = seated["seat"].as_str().unwrap().to_owned();
-    let again = json!({"seat": seat}).to_string();
-    let listed = async {
-        while seated["relays"] == json!([]) {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            seated = post(control.address, "/v1/play/demo/admit", &again).1;
-        }
-    };
-    timeout(LONG, listed).await.expect("the relay is not listed");
+    let (seated, seat) = seated_with_a_relay(control.address).await;
     let url = format!("https://{}", relay.address);
     let one = &seated["relays"][0];
     assert_eq!((&one["url"], &one["region"], &one["full"]), (&json!(url), &json!("eu-west"), &json!(false)));
@@ -157,6 +159,54 @@ async fn e12_s21_a_relay_that_reports_is_listed_and_a_kick_ends_its_viewer() {
     assert!(close_of(&viewer).await.contains("REMOVED"));
     relay.stop();
     control.stop();
+}
+
+/// Asks the demo's stream for a seat, and again until the answer lists a relay.
+async fn seated_with_a_relay(control: SocketAddr) -> (Value, String) {
+    let mut seated = post(control, "/v1/play/demo/admit", "{}").1;
+    let seat = seated["seat"].as_str().unwrap().to_owned();
+    let again = json!({"seat": seat}).to_string();
+    let listed = async {
+        while seated["relays"] == json!([]) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            seated = post(control, "/v1/play/demo/admit", &again).1;
+        }
+    };
+    timeout(LONG, listed).await.expect("no relay is listed");
+    (seated, seat)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn o1_the_demo_shows_a_moving_picture_through_the_relay_of_its_own_process() {
+    let dir = tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &["--demo", "--relay-listen", "127.0.0.1:0"]);
+    let said = server.line_with("  relay    ");
+    let (seated, _) = seated_with_a_relay(server.address).await;
+    let one = &seated["relays"][0];
+    let url = one["url"].as_str().unwrap();
+    assert_eq!(said, format!("  relay    {url}"));
+    let relay = url.strip_prefix("https://").unwrap().parse().unwrap();
+
+    let broadcasts = moq_tokio::origin::spawn();
+    let (hash, token) = (one["cert_sha256"].as_str().unwrap(), seated["token"].as_str().unwrap());
+    let _viewer = watch(relay, hash, token, broadcasts.clone()).await;
+    let seen = async {
+        let picture = broadcasts.consume().routed_broadcast("picture").await.unwrap();
+        let mut catalog = picture.track("catalog.json").unwrap().subscribe(None).await.unwrap().ordered();
+        let first = catalog.next_group().await.unwrap().unwrap().read_frame().await.unwrap().unwrap();
+        let catalog: Value = serde_json::from_slice(&first.payload).unwrap();
+        let (name, video) = catalog["video"]["renditions"].as_object().unwrap().iter().next().unwrap();
+        assert_eq!((&video["codedWidth"], &video["codedHeight"]), (&json!(640), &json!(360)));
+        let mut groups = picture.track(name.as_str()).unwrap().subscribe(None).await.unwrap().ordered();
+        let mut group = groups.next_group().await.unwrap().unwrap();
+        let mut frames = Vec::new();
+        while frames.len() < 3 {
+            frames.push(group.read_frame().await.unwrap().expect("thirty frames to a group").payload);
+        }
+        assert!(frames[0] != frames[1] && frames[1] != frames[2]);
+    };
+    timeout(LONG, seen).await.expect("no picture came");
+    server.stop();
 }
 
 /// Nothing takes this long; a test that waits for it is told so instead of hanging.
