@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 use crate::event::{ErrorCode, Event, Failure};
 use crate::feed::Feed;
 use crate::frame::{GREETING, notice_frame};
+use crate::gzip::{Deflated, Gzip, HEADER};
 use crate::room::{Cursor, Read, Ring, Start};
 
 /// A room's ring and who reads it.
@@ -32,6 +33,7 @@ pub(crate) struct Hub {
 #[derive(Debug)]
 struct Inside {
     ring: Ring,
+    deflated: Deflated,
     /// One place for each viewer.
     viewers: Slab<Reader>,
     /// Until when a rate limit holds the room.
@@ -57,6 +59,15 @@ pub struct Viewer {
     first: Option<Bytes>,
 }
 
+/// How frames are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// As they are.
+    Identity,
+    /// As a gzip stream whose pieces are compressed once for all viewers.
+    Gzip,
+}
+
 /// Why a viewer's stream of frames ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
@@ -70,7 +81,7 @@ pub enum Left {
 
 impl Hub {
     pub(crate) fn new(ring: Ring) -> Arc<Self> {
-        let inside = Inside { ring, viewers: Slab::new(), limited_until: None };
+        let inside = Inside { ring, deflated: Deflated::default(), viewers: Slab::new(), limited_until: None };
         Arc::new(Self { inside: Mutex::new(inside), moved: Notify::new() })
     }
 
@@ -128,6 +139,11 @@ impl Hub {
     /// What comes next for a cursor.
     pub(crate) fn read(&self, cursor: &mut Cursor) -> Read {
         self.inside().ring.read(cursor)
+    }
+
+    /// A piece as those are sent it who take gzip.
+    pub(crate) fn deflated(&self, piece: &Bytes) -> Bytes {
+        self.inside().deflated.of(piece)
     }
 
     /// Changes what is inside. If that is news, wakes those who asked and answers those who are written to.
@@ -190,9 +206,17 @@ impl Viewer {
     }
 
     /// From here on the room writes to its socket.
-    fn written(&mut self, head: Vec<u8>, socket: TcpStream) -> Arc<Feed> {
-        let first = [head, self.first.take().unwrap_or_default().into()].concat();
-        let feed = Arc::new(Feed::new(socket, first.into(), self.cursor.clone()));
+    fn written(&mut self, head: Vec<u8>, coding: Coding, socket: TcpStream) -> Arc<Feed> {
+        let first = self.first.take().unwrap_or_default();
+        let (first, gzip) = match coding {
+            Coding::Identity => ([&head[..], &first].concat(), None),
+            Coding::Gzip => {
+                let mut gzip = Gzip::default();
+                gzip.add(&first);
+                ([&head[..], &HEADER, &self.hub.deflated(&first)].concat(), Some(gzip))
+            }
+        };
+        let feed = Arc::new(Feed::new(socket, first.into(), gzip, self.cursor.clone()));
         // Before it reads for the first time: what is news later finds it there.
         if let Some(reader) = self.hub.inside().viewers.get_mut(self.place) {
             *reader = Reader::Written(Arc::clone(&feed));
@@ -213,10 +237,10 @@ impl Drop for Viewer {
     }
 }
 
-/// Sends a response's head and then a viewer's frames as they are, until the room is over, the other side closes, or
+/// Sends a response's head and then a viewer's frames, until the room is over, the other side closes, or
 /// it takes nothing for [`STALL`]. The body ends with the connection.
-pub async fn send(mut viewer: Viewer, head: Vec<u8>, socket: TcpStream) -> Left {
-    let feed = viewer.written(head, socket);
+pub async fn send(mut viewer: Viewer, head: Vec<u8>, coding: Coding, socket: TcpStream) -> Left {
+    let feed = viewer.written(head, coding, socket);
     let mut alarm = pin!(sleep(COMMENT_EVERY));
     let left = poll_fn(|cx| feed.poll(&viewer.hub, alarm.as_mut(), cx)).await;
     if left == Left::Over {

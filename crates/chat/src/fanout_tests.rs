@@ -28,13 +28,17 @@ fn count(text: &[u8]) -> usize {
 
 /// A viewer on a socket, and its end of it.
 async fn connect(hub: &Arc<Hub>, listener: &TcpListener) -> (JoinHandle<Left>, TcpStream) {
+    connect_for(hub, Coding::Identity, listener).await
+}
+
+async fn connect_for(hub: &Arc<Hub>, coding: Coding, listener: &TcpListener) -> (JoinHandle<Left>, TcpStream) {
     let socket = TcpSocket::new_v4().unwrap();
     // The less the system keeps, the sooner nothing more can be written.
     socket.set_recv_buffer_size(4096).unwrap();
     let end = socket.connect(listener.local_addr().unwrap()).await.unwrap();
     let (socket, _) = listener.accept().await.unwrap();
     let viewer = hub.enter(Start::Newest);
-    (tokio::spawn(send(viewer, b"head ".to_vec(), socket)), end)
+    (tokio::spawn(send(viewer, b"head ".to_vec(), coding, socket)), end)
 }
 
 async fn listen() -> TcpListener {
@@ -103,6 +107,35 @@ async fn c9_every_socket_gets_every_frame_once_and_the_end() {
         assert_eq!(ids, (1..=200).map(|seq: u64| seq.to_string()).collect::<Vec<_>>());
     }
     assert_eq!(hub.viewers(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c9_who_takes_gzip_gets_the_same_in_fewer_bytes_as_one_whole_stream() {
+    let (hub, listener) = (hub(), listen().await);
+    let (plain, mut plain_end) = connect(&hub, &listener).await;
+    let mut packed = Vec::new();
+    for _ in 0..3 {
+        packed.push(connect_for(&hub, Coding::Gzip, &listener).await);
+        // Each comes at another time, and begins with another piece.
+        hub.publish(&messages(packed.len() as u64 * 10, 10), None, None).await;
+    }
+    tokio::time::sleep(COMMENT_EVERY).await;
+    hub.publish(&messages(40, 10), None, None).await;
+    hub.close();
+    let mut expected = Vec::new();
+    plain_end.read_to_end(&mut expected).await.unwrap();
+    assert_eq!(plain.await.unwrap(), Left::Over);
+    for (sending, mut end) in packed {
+        let mut got = Vec::new();
+        end.read_to_end(&mut got).await.unwrap();
+        assert_eq!(sending.await.unwrap(), Left::Over);
+        let stream = got.strip_prefix(b"head ").unwrap();
+        let mut unpacked = b"head ".to_vec();
+        // A wrong checksum or a missing end would be an error here.
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(stream), &mut unpacked).unwrap();
+        assert!(unpacked == expected, "{}", String::from_utf8_lossy(&unpacked));
+        assert!(stream.len() * 3 < expected.len(), "{} of {}", stream.len(), expected.len());
+    }
 }
 
 #[tokio::test(start_paused = true)]

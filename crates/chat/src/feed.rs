@@ -21,6 +21,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::fanout::{COMMENT_EVERY, Hub, Left, STALL};
 use crate::frame::COMMENT;
+use crate::gzip::Gzip;
 use crate::room::{Cursor, Read};
 
 /// A viewer's socket. Both its task and those who have news write to it, one at a time.
@@ -35,6 +36,8 @@ struct Writing {
     cursor: Cursor,
     /// What was begun.
     rest: Bytes,
+    /// What is sent is compressed; taken at the end.
+    gzip: Option<Gzip>,
     /// The socket takes no more for now.
     is_full: bool,
     /// When it last took something, or became full.
@@ -54,11 +57,11 @@ enum Written {
 }
 
 impl Feed {
-    /// A feed that begins with these bytes and goes on in the ring.
-    pub(crate) fn new(socket: TcpStream, first: Bytes, cursor: Cursor) -> Self {
+    /// A feed that begins with these bytes, as they are sent, and goes on in the ring.
+    pub(crate) fn new(socket: TcpStream, first: Bytes, gzip: Option<Gzip>, cursor: Cursor) -> Self {
         #[cfg(target_os = "linux")]
         hold_little(&socket);
-        let writing = Writing { cursor, rest: first, is_full: false, since: Instant::now(), task: None };
+        let writing = Writing { cursor, rest: first, gzip, is_full: false, since: Instant::now(), task: None };
         Self { socket, writing: Mutex::new(writing) }
     }
 
@@ -100,7 +103,7 @@ impl Feed {
             };
             match (due <= now, is_full) {
                 (true, true) => return Poll::Ready(Left::Stalled),
-                (true, false) => writing.rest = Bytes::from_static(COMMENT),
+                (true, false) => writing.begin(Bytes::from_static(COMMENT), hub),
                 (false, _) => {
                     // An alarm that comes too early costs less than to set it anew with every frame.
                     if alarm.is_elapsed() || due < alarm.deadline() {
@@ -132,12 +135,15 @@ impl Feed {
         loop {
             if writing.rest.is_empty() {
                 match hub.read(&mut writing.cursor) {
-                    Read::Frames(frames) => writing.rest = frames,
+                    Read::Frames(frames) => writing.begin(frames, hub),
                     Read::Nothing => {
                         writing.is_full = false;
                         return Written::All;
                     }
-                    Read::Over => return Written::Over,
+                    Read::Over => match writing.gzip.take() {
+                        Some(gzip) => writing.rest = gzip.end(),
+                        None => return Written::Over,
+                    },
                 }
             }
             match self.socket.try_write(&writing.rest) {
@@ -170,6 +176,16 @@ impl Feed {
 }
 
 impl Writing {
+    fn begin(&mut self, piece: Bytes, hub: &Hub) {
+        self.rest = match &mut self.gzip {
+            None => piece,
+            Some(gzip) => {
+                gzip.add(&piece);
+                hub.deflated(&piece)
+            }
+        };
+    }
+
     fn wake(&self) {
         if let Some(task) = &self.task {
             task.wake_by_ref();

@@ -11,6 +11,7 @@ pub mod event;
 mod fanout;
 mod feed;
 mod frame;
+mod gzip;
 mod poller;
 pub mod room;
 mod rooms;
@@ -19,6 +20,6 @@ mod web;
 pub mod youtube;
 
 pub use decode::{DecodeError, decode};
-pub use fanout::{COMMENT_EVERY, Left, STALL, Viewer, send};
+pub use fanout::{COMMENT_EVERY, Coding, Left, STALL, Viewer, send};
 pub use frame::{COMMENT, GREETING};
 pub use rooms::{ChatSettings, Listed, Readers, Refused, Rooms};

@@ -15,8 +15,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONNECTION};
-use tidegate_chat::{Viewer, send};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, VARY};
+use tidegate_chat::{Coding, Viewer, send};
 use tokio::net::TcpStream;
 use tracing::debug;
 
@@ -26,26 +26,31 @@ use crate::reply;
 pub(crate) struct Takeover {
     head: Vec<u8>,
     viewer: Viewer,
+    coding: Coding,
 }
 
 /// A viewer on its way from the route to the connection. Extensions must be cloneable; it is taken once.
 #[derive(Clone)]
-struct Admitted(Arc<Mutex<Option<Viewer>>>);
+struct Admitted(Arc<Mutex<Option<Viewer>>>, Coding);
 
 /// The response that lets a viewer in. Only the server sends what follows its head.
-pub(crate) fn response(viewer: Viewer) -> Response {
-    let mut response = head();
-    response.extensions_mut().insert(Admitted(Arc::new(Mutex::new(Some(viewer)))));
+pub(crate) fn response(viewer: Viewer, coding: Coding) -> Response {
+    let mut response = head(coding);
+    response.extensions_mut().insert(Admitted(Arc::new(Mutex::new(Some(viewer))), coding));
     response
 }
 
 /// The same without a viewer, for who asks for the head alone.
-pub(crate) fn head() -> Response {
+pub(crate) fn head(coding: Coding) -> Response {
     // Not the empty body, whose length would be told.
     let nothing = stream::empty::<Result<Bytes, Infallible>>();
     let mut response = reply::text("text/event-stream", Body::from_stream(nothing));
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if coding == Coding::Gzip {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     // The end of the stream is that of the connection.
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     // nginx would collect events before it hands them on.
@@ -56,14 +61,14 @@ pub(crate) fn head() -> Response {
 impl Takeover {
     /// What a response leads to, if it lets a viewer in.
     pub(crate) fn of(response: &mut Response) -> Option<Self> {
-        let Admitted(admitted) = response.extensions_mut().remove()?;
+        let Admitted(admitted, coding) = response.extensions_mut().remove()?;
         let viewer = admitted.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(Self { head: written(response), viewer })
+        Some(Self { head: written(response), viewer, coding })
     }
 
     /// Sends everything, until the room is over or the viewer has gone.
     pub(crate) async fn run(self, socket: TcpStream) {
-        let left = send(self.viewer, self.head, socket).await;
+        let left = send(self.viewer, self.head, self.coding, socket).await;
         debug!(?left, "a stream of events ended");
     }
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
+use http::header::ACCEPT_ENCODING;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use tidegate_chat::event::StreamState;
 use tidegate_chat::room::{Ending, Start};
 use tidegate_chat::youtube::{Name, View};
-use tidegate_chat::{Listed, Readers, Refused, Rooms, Viewer};
+use tidegate_chat::{Coding, Listed, Readers, Refused, Rooms, Viewer};
 use tidegate_seats::SeatId;
 use tidegate_wire::{Code, Problem, Reply};
 use utoipa::ToSchema;
@@ -40,7 +41,8 @@ pub(crate) async fn chat_events(State(control): State<Arc<Shared>>, call: Call) 
     match enter(&control, &call).await {
         Ok(viewer) => {
             call.count(&control, Route::ChatEvents, "ok");
-            viewer.map_or_else(takeover::head, takeover::response)
+            let coding = coding(&call);
+            viewer.map_or_else(|| takeover::head(coding), |viewer| takeover::response(viewer, coding))
         }
         Err(problem) => call.refuse(&control, Route::ChatEvents, &problem),
     }
@@ -184,6 +186,17 @@ fn view(call: &Asked) -> Result<View, Problem> {
         Some("top") => Ok(View::Top),
         Some(_) => Err(Problem::of_field(Code::BadRequest, "view", "write top or all")),
     }
+}
+
+/// C9: gzip for whoever takes it (RFC 9110, section 12.5.3), which browsers do by themselves.
+fn coding(call: &Asked) -> Coding {
+    let listed = call.headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let takes = |coding: &str| {
+        let (name, weight) = coding.split_once(';').map_or((coding, ""), |(name, weight)| (name, weight));
+        let refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0_f32));
+        name.trim().eq_ignore_ascii_case("gzip") && !refused
+    };
+    if listed.flat_map(|list| list.split(',')).any(takes) { Coding::Gzip } else { Coding::Identity }
 }
 
 /// C4: before the stream opens, an error is a status with a code.

@@ -1,5 +1,8 @@
 //! A viewer's connection, byte by byte (C1, C8, C9, O9).
 
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 use http::Method;
 use tidegate_chat::{COMMENT_EVERY, STALL};
 use tidegate_youtube::Script;
@@ -54,6 +57,29 @@ async fn c1_a_viewer_gets_a_greeting_and_events_with_ids() {
     let text = house.raw(other.as_bytes(), |text| ids(text).len() > 40).await;
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
     assert_eq!(youtube.log().iter().filter(|call| call.what.starts_with("GET")).count(), 1);
+}
+
+#[tokio::test]
+async fn c9_who_takes_gzip_reads_each_event_as_it_comes() {
+    let (house, _youtube) = open().await;
+    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let head = format!("GET /v1/chat/{VIDEO}/events HTTP/1.1\r\nhost: a\r\naccept-encoding: br, gzip;q=0.5\r\n\r\n");
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let (mut got, mut text) = (Vec::new(), String::new());
+    while ids(&text).len() <= 60 {
+        assert_ne!(socket.read_buf(&mut got).await.unwrap(), 0, "the stream ended: {text}");
+        let Some(end) = got.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
+        text.clear();
+        // The stream has not ended, which is all that may be wrong with it.
+        let _more_comes = GzDecoder::new(&got[end + 4..]).read_to_string(&mut text);
+    }
+    let head = String::from_utf8_lossy(&got);
+    assert!(head.contains("content-encoding: gzip\r\n") && head.contains("vary: accept-encoding\r\n"), "{head}");
+    assert!(text.starts_with("retry: 3000\n\nid: "), "{text}");
+    for refused in ["identity", "gzip;q=0, br"] {
+        let (_socket, plain) = view(&house, &format!("accept-encoding: {refused}\r\n"), |it| ids(it).len() > 3).await;
+        assert!(!plain.contains("content-encoding"), "{plain}");
+    }
 }
 
 #[tokio::test]
