@@ -78,7 +78,7 @@ export class Stage {
 }
 
 /** A process that says line by line what it does. */
-class Program {
+export class Program {
   readonly process: ChildProcessWithoutNullStreams;
   readonly #lines: Interface;
   readonly #said: AsyncIterator<string>;

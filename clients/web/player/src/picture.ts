@@ -1,4 +1,5 @@
 import type { Relay } from './answer.ts';
+import { EDGE_FULL, REMOVED, SCOPE_FULL, TOKEN_EXPIRED, TOKEN_IN_USE, UNAUTHORIZED } from './closing.ts';
 import { Relays } from './relays.ts';
 import type { Grant } from './seat.ts';
 import type { PictureState } from './state.ts';
@@ -164,14 +165,6 @@ export function retryMs(reason: string): number {
   const told = /\bretry_ms=(\d+)/.exec(reason)?.[1];
   return told === undefined ? RETRY_MS : Number(told);
 }
-
-/** The close codes of a relay (`crates/wire/src/relay.rs`). */
-const UNAUTHORIZED = 0x0002;
-export const EDGE_FULL = 0x5746;
-const TOKEN_IN_USE = 0x5747;
-const SCOPE_FULL = 0x5748;
-const REMOVED = 0x5749;
-const TOKEN_EXPIRED = 0x574c;
 
 /** A refusal that says nothing of time; what a relay's `--admission-retry-ms` is. */
 const RETRY_MS = 2_000;
