@@ -16,7 +16,7 @@ use tidegate_youtube::{Script, YouTube};
 use crate::config::{Config, Listen};
 use crate::failure::{OrSay, Outcome};
 
-pub(crate) use page::{PAGE, routes};
+pub(crate) use page::{PAGE, WATCH, routes};
 
 /// A stand-in of YouTube with one chat. It ends with this value.
 pub(crate) struct DemoChat {

@@ -8,7 +8,7 @@ use tidegate_store::{Catalogue, Embedded, Seats};
 
 use crate::admin::{Office, TenantChange};
 use crate::config::Upstreams;
-use crate::demo::{PAGE, STREAM as DEMO, VIDEO};
+use crate::demo::{PAGE, STREAM as DEMO, VIDEO, WATCH};
 use crate::failure::{Failure, OrSay, Outcome};
 use crate::say::say;
 use crate::secret::SecretKey;
@@ -134,7 +134,9 @@ The answer's id names it in every other call: {url}/v1/play/ID/admit"
         let (seats_in_words, places) = (counted(seats, "seat"), counted(demo.queue_max, "place"));
         say(format_args!(
             "
-The stream {DEMO} has {seats_in_words} and {places} in line. Ask for a seat as several pages would:
+The stream {DEMO} has {seats_in_words} and {places} in line. Watch it in several tabs, or ask for a seat as they would:
+
+{url}{WATCH}
 
 curl -X POST {url}/v1/play/{DEMO}/admit   # whoever finds no seat waits, and is full when the line is
 

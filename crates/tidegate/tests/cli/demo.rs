@@ -25,12 +25,19 @@ fn o1_the_demo_has_a_living_chat() {
 }
 
 #[test]
-fn o1_the_demos_page_runs_nothing_but_its_own_files() {
+fn o1_the_demos_pages_run_nothing_but_their_own_files() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &["--demo"]);
-    for (path, kind) in
-        [("/demo/chat", "text/html"), ("/demo/chat.css", "text/css"), ("/demo/chat.js", "text/javascript")]
-    {
+    let files = [
+        ("/demo/chat", "text/html"),
+        ("/demo/chat.css", "text/css"),
+        ("/demo/chat.js", "text/javascript"),
+        ("/demo/watch", "text/html"),
+        ("/demo/watch.css", "text/css"),
+        ("/demo/watch.js", "text/javascript"),
+        ("/demo/watch-hls.js", "text/javascript"),
+    ];
+    for (path, kind) in files {
         let answer = whole(&server, path);
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
         assert!(answer.contains(&format!("content-type: {kind}; charset=utf-8")), "{path}: {answer}");
