@@ -9,10 +9,13 @@
 //!
 //! `tidegate-bench fanout PATH-OF-TIDEGATE` sends a live chat to thousands of viewers, beside nginx with nchan.
 //!
+//! `tidegate-bench edge PATH-OF-TIDEGATE [PATH-OF-MOQ-RELAY]` offers a relay three times what it can carry.
+//!
 //! `tidegate-bench soak PATH-OF-TIDEGATE` keeps the gate at its full rate for ten minutes and holds its memory to a bound.
 
 mod cpu;
 mod drive;
+mod edge;
 mod fanout;
 mod floor;
 mod http;
@@ -41,6 +44,10 @@ fn main() -> ExitCode {
         ["fanout", tidegate, rounds, seconds, viewers] => {
             plan(rounds, seconds, viewers).and_then(|plan| fanout::run(tidegate.as_ref(), plan))
         }
+        ["edge", tidegate] => edge::run(&edge::Programs { tidegate: tidegate.into(), moq_relay: None }),
+        ["edge", tidegate, moq_relay] => {
+            edge::run(&edge::Programs { tidegate: tidegate.into(), moq_relay: Some(moq_relay.into()) })
+        }
         ["room", youtube] => fanout::serve_room(youtube),
         ["floor", address] => floor::serve(address),
         ["pass", address, origin] => proxy::serve_floor(address, origin),
@@ -62,5 +69,6 @@ fn plan(rounds: &str, seconds: &str, viewers: &str) -> anyhow::Result<fanout::Pl
 
 const USAGE: &str = "usage: tidegate-bench http PATH-OF-TIDEGATE [ROUNDS] | proxy PATH-OF-TIDEGATE [ROUNDS]
        | soak PATH-OF-TIDEGATE [SECONDS]
+       | edge PATH-OF-TIDEGATE [PATH-OF-MOQ-RELAY]
        | fanout PATH-OF-TIDEGATE [ROUNDS SECONDS VIEWERS]
        | room YOUTUBE | floor ADDRESS | pass ADDRESS ORIGIN | origin ADDRESS";
