@@ -33,7 +33,7 @@ pub(crate) async fn told(
                 token: signed.token,
                 token_expires_s: signed.life_s,
                 heartbeat_s: HEARTBEAT_S,
-                relays: control.relays.ranked(region),
+                relays: control.relays.ranked(&tenant, region),
                 lost: lost.map(gone),
             }));
         }

@@ -10,10 +10,11 @@ use tidegate_edge::{Busy, Fleet, InUse, Listed, Report, Reported, Role, Site};
 use tidegate_seats::{SeatId, StreamId, TenantId};
 use tidegate_store::KeyDigest;
 use tidegate_wire::play::Relay;
-use tidegate_wire::report::{self, Session, SessionRole};
+use tidegate_wire::report::{self, Peer, Session, SessionRole};
 use tidegate_wire::{Code, Problem};
 
 use crate::auth::{bearer, key_digest};
+use crate::tokens::Signed;
 
 /// Who may report, and what was reported.
 #[derive(Default)]
@@ -95,10 +96,23 @@ impl Relays {
         }
     }
 
-    /// The relays for a viewer of that region. Rules S27 and E14.
-    pub(crate) fn ranked(&self, region: Option<&str>) -> Vec<Relay> {
+    /// The relays for a viewer of that tenant and region. Rules S27 and E14.
+    pub(crate) fn ranked(&self, tenant: &TenantId, region: Option<&str>) -> Vec<Relay> {
         let known = self.known();
-        known.fleet.ranking(region, Instant::now(), rand::random::<f64>).into_iter().map(written).collect()
+        known
+            .fleet
+            .ranking(tenant.as_str(), region, Instant::now(), rand::random::<f64>)
+            .into_iter()
+            .map(written)
+            .collect()
+    }
+
+    /// The relays that a relay is to connect to, without those that it has. Rule E16.
+    pub(crate) fn peers(&self, relay: &str, linked: &[String], signed: impl Fn() -> Signed) -> Vec<Peer> {
+        let known = self.known();
+        let peers = known.fleet.peers(relay, Instant::now());
+        let missing = peers.filter(|(name, _)| !linked.iter().any(|linked| linked == name));
+        missing.take(PEERS_MAX).map(|(name, site)| peer(name, site, signed())).collect()
     }
 
     /// Whether a seat is at a relay, or was a moment ago. Rule T2.
@@ -157,6 +171,16 @@ fn session(session: Session) -> Reported {
     }
 }
 
+fn peer(name: &str, site: &Site, Signed { token, life_s }: Signed) -> Peer {
+    Peer {
+        relay: name.to_owned(),
+        url: site.url.to_string(),
+        cert_sha256: site.cert_sha256.as_ref().map(ToString::to_string),
+        token,
+        token_expires_s: life_s,
+    }
+}
+
 fn written(listed: Listed<'_>) -> Relay {
     let Site { region, url, hls_url, cert_sha256 } = listed.site;
     Relay {
@@ -171,5 +195,7 @@ fn written(listed: Listed<'_>) -> Relay {
 
 /// A deleted stream's tokens have all ended by then, the longest-lived viewers' too.
 const STOPPED: Duration = Duration::from_secs(2 * 3600);
+/// Connections that one answer asks for; the next one asks for more.
+const PEERS_MAX: usize = 16;
 /// Bounds memory.
 const STOPPED_MAX: usize = 10_000;

@@ -107,6 +107,24 @@ impl Tokens {
         Signed { token: state.keys.sign(&claims), life_s }
     }
 
+    /// Signs a token with which a relay connects to another one (E16). It lives as long as a publisher's: what a link
+    /// carries must not break off in the middle of an event.
+    pub(crate) fn peer(&self, relay: &str, now: u64) -> Signed {
+        let state = self.state();
+        let life_s = u64::from(state.settings.publisher_life_s.get());
+        let claims = Claims {
+            sub: relay.to_owned(),
+            stream: String::new(),
+            tenant: String::new(),
+            role: Role::Peer,
+            iat: now,
+            exp: now + life_s,
+            jti: random_name(),
+            back: false,
+        };
+        Signed { token: state.keys.sign(&claims), life_s }
+    }
+
     /// What a presented token proves: that this seat of this stream was given. Anything else proves nothing.
     pub(crate) fn proof(&self, token: &str, stream: &StreamId, seat: SeatId, at: VerifyAt) -> Option<Presented> {
         let claims = self.state().keys.verify(token, at).and_then(|verified| verified.viewer_of(stream.as_str()));

@@ -190,12 +190,27 @@ impl Fleet {
         tenants.into_iter().map(|(tenant, max)| self.share(relay, tenant, max)).collect()
     }
 
-    /// The relays for a viewer of a region, the best first: those that take newcomers, or, when none does, all of
-    /// them. `draw` gives numbers evenly spread over 0 to 1; they spread viewers over the relays of a region, the idle
-    /// ones first. Rules E12 and E14.
-    pub fn ranking(&self, region: Option<&str>, now: Instant, draw: impl FnMut() -> f64) -> Vec<Listed<'_>> {
+    /// The relays for a viewer of a tenant and a region, the best first: those that take newcomers, or, when none does,
+    /// all of them. One whose share of the tenant's sessions is used up comes last, as one does that has just come and
+    /// must wait until the others have given up some of theirs. `draw` gives numbers evenly spread over 0 to 1; they
+    /// spread viewers over the relays of a region, the idle ones first. Rules E3, E12 and E14.
+    pub fn ranking(
+        &self,
+        tenant: &str,
+        region: Option<&str>,
+        now: Instant,
+        draw: impl FnMut() -> f64,
+    ) -> Vec<Listed<'_>> {
         let heard = self.relays.iter().filter(|(_, relay)| now.saturating_duration_since(relay.heard) < LISTED);
-        ranking::ranked(heard.map(|(name, relay)| (&**name, relay)), region, draw)
+        ranking::ranked(heard.map(|(name, relay)| (&**name, relay)), tenant, region, draw)
+    }
+
+    /// The relays that a relay is to connect to: those after it by name, so that each two of a fleet have one link.
+    /// Rule E16.
+    pub fn peers(&self, relay: &str, now: Instant) -> impl Iterator<Item = (&str, &Site)> {
+        let after = self.relays.iter().filter(move |(name, _)| &***name > relay);
+        let heard = after.filter(move |(_, relay)| now.saturating_duration_since(relay.heard) < LISTED);
+        heard.map(|(name, relay)| (&**name, &relay.site))
     }
 
     /// Whether a seat has a session at any relay, or had one a moment ago: its next token says `back`. Rules T2 and
@@ -305,6 +320,12 @@ impl Relay {
             in_use: HashMap::default(),
             grants: Grants::default(),
         }
+    }
+
+    /// Whether a tenant may open another session here, as far as is known.
+    fn has_share(&self, tenant: &str) -> bool {
+        let used = self.in_use.get(tenant).map_or(0, |in_use| in_use.sessions);
+        self.grants.last(tenant).is_none_or(|share| used < share)
     }
 
     /// The tokens whose sessions are in no whole report.

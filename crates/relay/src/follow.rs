@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use crate::trust;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
@@ -10,7 +11,6 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
-use rustls::{ClientConfig, RootCertStore};
 use tidegate_token::PublicKeys;
 use tidegate_wire::report::{Orders, Report};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -62,13 +62,7 @@ impl Control {
         if !matches!(keys_at.scheme_str(), Some("http" | "https")) || keys_at.host().is_none() {
             return Err(wrong());
         }
-        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("the provider has the versions of its own default")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let tls = trust::public(rustls::DEFAULT_VERSIONS);
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
         Ok(Self { keys_at, reports_to, secret: None, client })

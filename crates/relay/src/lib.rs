@@ -37,9 +37,11 @@ mod visit;
 
 mod follow;
 mod keys;
+mod links;
 mod metrics;
 mod report;
 mod sampler;
+mod trust;
 
 pub use certificate::CertificateError;
 pub use desk::Standing;

@@ -95,6 +95,11 @@ impl Relay {
         self.house.desk.standing()
     }
 
+    /// Those of all streams, which peers carry (E16).
+    pub(crate) fn all_broadcasts(&self) -> origin::Producer {
+        self.house.origin.clone()
+    }
+
     pub(crate) fn open_sessions(&self) -> Vec<Open> {
         self.house.desk.open()
     }

@@ -10,6 +10,7 @@ use tidegate_wire::report::{Orders, RelayState, Report, Session, SessionRole};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::desk::{Open, Standing};
+use crate::links::Links;
 use crate::{Control, Relay};
 
 /// How the control knows a relay, and viewers reach it. Rules E12 and E14.
@@ -40,16 +41,19 @@ impl Relay {
     /// Reports each second. While the control does not answer, the relay goes on as it is (E4).
     pub async fn report(&self, control: &Control, site: &Site) -> Infallible {
         let mut told = Told::default();
+        let mut links = Links::new(self.all_broadcasts());
         let mut answers = true;
         let mut seconds = interval(SECOND);
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             seconds.tick().await;
             let (standing, open) = (self.standing(), self.open_sessions());
-            let (report, sessions) = told.next(site, self.certificate_sha256(), standing, &open, Instant::now());
+            let (mut report, sessions) = told.next(site, self.certificate_sha256(), standing, &open, Instant::now());
+            report.linked = links.names(Instant::now());
             match control.report(&report).await {
-                Ok(orders) => {
+                Ok(mut orders) => {
                     told.answered(sessions, orders.resend);
+                    links.open(std::mem::take(&mut orders.peers), Instant::now());
                     self.obey(orders);
                     if !std::mem::replace(&mut answers, true) {
                         tracing::info!("the control answers reports again");
@@ -107,6 +111,7 @@ impl Told {
             since: self.since,
             sessions: changed,
             ended,
+            linked: Vec::new(),
         };
         (report, sessions)
     }

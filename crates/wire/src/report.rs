@@ -48,6 +48,9 @@ pub struct Report {
     /// Names of the tokens whose sessions have ended.
     #[serde(default)]
     pub ended: Vec<String>,
+    /// Names of the relays that it has connected to (E16).
+    #[serde(default)]
+    pub linked: Vec<String>,
 }
 
 /// Whether a relay has room for newcomers (E6).
@@ -104,6 +107,26 @@ pub struct Orders {
     pub store_away: bool,
     /// Reports are missing: bring all sessions next time.
     pub resend: bool,
+    /// Relays to connect to, besides those it named as linked (E16).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Peer>,
+}
+
+/// Another relay of the fleet, and how to connect to it (E16).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Peer {
+    /// Its name.
+    pub relay: String,
+    /// Where it takes sessions.
+    pub url: String,
+    /// The hash of a certificate that it made itself, in hex; in development only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub cert_sha256: Option<String>,
+    /// A peer's token.
+    pub token: String,
+    /// How long that is good.
+    pub token_expires_s: u64,
 }
 
 impl Reply for Orders {

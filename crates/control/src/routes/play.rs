@@ -100,7 +100,8 @@ async fn renew(
     let seat = seat.to_string();
     let back = control.relays.knows(&seat);
     let signed = control.tokens.viewer(&seat, stream, &tenant, back, Life { from: now, until });
-    Ok(Renewed { token: signed.token, token_expires_s: signed.life_s, relays: control.relays.ranked(None) })
+    let relays = control.relays.ranked(&tenant, None);
+    Ok(Renewed { token: signed.token, token_expires_s: signed.life_s, relays })
 }
 
 /// S20: with the store away the presented token alone keeps a seat, unless it is known to have left. The store

@@ -10,10 +10,12 @@ use tidegate_wire::tenant::sessions_needed;
 
 use super::{Asked, Call, Route};
 use crate::control::Shared;
+use crate::tokens::unix_now;
 
 /// Report a relay's load and sessions.
 ///
-/// For relays of the fleet, once a second: which sessions to close, and how many each tenant may have open.
+/// For relays of the fleet, once a second: which sessions to close, how many each tenant may have open,
+/// and which other relays to connect to.
 #[utoipa::path(
     post,
     path = "/v1/relays/report",
@@ -31,7 +33,7 @@ async fn try_report(control: &Shared, call: &mut Asked) -> Result<Orders, Proble
     let relays = &control.relays;
     relays.authorize(&call.headers)?;
     let mut report = parse_report(&call.body_of(REPORT_MAX_BYTES).await?)?;
-    let name = std::mem::take(&mut report.relay);
+    let (name, linked) = (std::mem::take(&mut report.relay), std::mem::take(&mut report.linked));
     let resend = !relays.take(&name, report);
     let (mut close, watching) = relays.watching(&name);
     close.extend(relays.doubles(&name));
@@ -51,6 +53,7 @@ async fn try_report(control: &Shared, call: &mut Asked) -> Result<Orders, Proble
         keys_version: control.tokens.keys_version(),
         store_away: control.outage.is_on(),
         resend,
+        peers: relays.peers(&name, &linked, || control.tokens.peer(&name, unix_now())),
     })
 }
 

@@ -63,6 +63,12 @@ async fn e14_s27_answers_list_the_relays_that_report_the_viewers_region_first() 
     house.report("far", 1, json!({"region": "us-east"})).await;
     house.report("near", 1, json!({"cert_sha256": "0a".repeat(32)})).await;
     house.report("full", 1, json!({"full": true})).await;
+    // Until the first has confirmed that it gave up some of the tenant's sessions, there are none for the others (E3).
+    let first = house.admit(&stream, json!({"region": "eu-west"})).await;
+    assert_eq!(first.body["relays"][0]["id"], "far");
+    house.report("far", 2, json!({"region": "us-east", "since": 1})).await;
+    house.report("far", 3, json!({"region": "us-east", "since": 2})).await;
+    house.report("near", 2, json!({"cert_sha256": "0a".repeat(32), "since": 1})).await;
     let seated = house.admit(&stream, json!({"region": "eu-west"})).await;
     let near = json!({
         "id": "near", "url": "https://near.example:4443", "hls_url": "", "region": "eu-west",
@@ -73,6 +79,23 @@ async fn e14_s27_answers_list_the_relays_that_report_the_viewers_region_first() 
     assert_eq!(seated.body["relays"], json!([near, far]));
     let renewed = house.page(&stream, "token", json!({"seat": seated.seat()})).await;
     assert_eq!(renewed.body["relays"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn e16_a_relay_is_told_whom_to_connect_to_and_gets_a_token_for_it() {
+    let house = house().await;
+    let first = house.report("b", 1, json!({})).await;
+    assert_eq!(first.body.get("peers"), None, "{first:?}");
+    let told = house.report("a", 1, json!({"cert_sha256": "0a".repeat(32)})).await;
+    let peer = &told.body["peers"][0];
+    assert_eq!((&peer["relay"], &peer["url"]), (&json!("b"), &json!("https://b.example:4443")));
+    assert_eq!((peer.get("cert_sha256"), &peer["token_expires_s"]), (None, &json!(43_200)));
+    let keys = house.get("/.well-known/jwks.json").await;
+    let keys = PublicKeys::from_jwks(&keys.body.to_string()).unwrap();
+    let token = keys.verify(peer["token"].as_str().unwrap(), VerifyAt::Now(0)).unwrap().peer().unwrap();
+    assert_eq!((token.sub.as_str(), token.stream.as_str()), ("a", ""));
+    let linked = house.report("a", 2, json!({"since": 1, "linked": ["b"]})).await;
+    assert_eq!(linked.body.get("peers"), None, "{linked:?}");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ pub struct Listed<'a> {
 
 pub(super) fn ranked<'a>(
     heard: impl Iterator<Item = (&'a str, &'a Relay)>,
+    tenant: &str,
     region: Option<&str>,
     mut draw: impl FnMut() -> f64,
 ) -> Vec<Listed<'a>> {
@@ -25,10 +26,11 @@ pub(super) fn ranked<'a>(
     let mut placed: Vec<_> = listed
         .map(|(name, relay)| {
             let far = region.map_or(0, |region| distance(region, &relay.site.region));
-            (far, lot(relay.busy, draw()), Listed { name, site: &relay.site, full: relay.full })
+            let order = (!relay.has_share(tenant), far);
+            (order, lot(relay.busy, draw()), Listed { name, site: &relay.site, full: relay.full })
         })
         .collect();
-    placed.sort_by(|(far, lot, _), (other_far, other_lot, _)| far.cmp(other_far).then(other_lot.total_cmp(lot)));
+    placed.sort_by(|(order, lot, _), (other, other_lot, _)| order.cmp(other).then(other_lot.total_cmp(lot)));
     placed.truncate(LISTED_MAX);
     placed.into_iter().map(|(.., listed)| listed).collect()
 }

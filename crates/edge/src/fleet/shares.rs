@@ -27,6 +27,11 @@ impl Grants {
         self.0.values_mut().for_each(|grant| grant.most = grant.last);
     }
 
+    /// What it was told last; `None` where it has been told nothing yet.
+    pub(super) fn last(&self, tenant: &str) -> Option<u32> {
+        self.0.get(tenant).map(|grant| grant.last)
+    }
+
     /// The most that it may go by.
     pub(super) fn held(&self, tenant: &str) -> u32 {
         self.0.get(tenant).map_or(0, |grant| grant.most)

@@ -187,26 +187,67 @@ async fn o1_the_demo_shows_a_moving_picture_through_the_relay_of_its_own_process
     assert_eq!(said, format!("  relay    {url}"));
     let relay = url.strip_prefix("https://").unwrap().parse().unwrap();
 
-    let broadcasts = moq_tokio::origin::spawn();
     let (hash, token) = (one["cert_sha256"].as_str().unwrap(), seated["token"].as_str().unwrap());
-    let _viewer = watch(relay, hash, token, broadcasts.clone()).await;
-    let seen = async {
-        let picture = broadcasts.consume().routed_broadcast("picture").await.unwrap();
-        let mut catalog = picture.track("catalog.json").unwrap().subscribe(None).await.unwrap().ordered();
-        let first = catalog.next_group().await.unwrap().unwrap().read_frame().await.unwrap().unwrap();
-        let catalog: Value = serde_json::from_slice(&first.payload).unwrap();
-        let (name, video) = catalog["video"]["renditions"].as_object().unwrap().iter().next().unwrap();
-        assert_eq!((&video["codedWidth"], &video["codedHeight"]), (&json!(640), &json!(360)));
-        let mut groups = picture.track(name.as_str()).unwrap().subscribe(None).await.unwrap().ordered();
-        let mut group = groups.next_group().await.unwrap().unwrap();
-        let mut frames = Vec::new();
-        while frames.len() < 3 {
-            frames.push(group.read_frame().await.unwrap().expect("thirty frames to a group").payload);
-        }
-        assert!(frames[0] != frames[1] && frames[1] != frames[2]);
-    };
-    timeout(LONG, seen).await.expect("no picture came");
+    sees_the_moving_picture(relay, hash, token).await;
     server.stop();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e16_a_viewer_of_a_second_relay_sees_what_is_published_at_the_first() {
+    let dir = tempdir().unwrap();
+    let control = Server::start(dir.path(), &["--demo", "--relay-listen", "127.0.0.1:0"]);
+    let secret = fs::read_to_string(dir.path().join("relay-secret")).unwrap();
+    let mut second = Server::relay(&control.url(), &["--relay-secret", secret.trim()]);
+    // Whichever name comes first, one of the two connects to the other.
+    let hash = page(second.address, "/certificate.sha256");
+    let seated = post(control.address, "/v1/play/demo/admit", "{}").1;
+    sees_the_moving_picture(second.address, &hash, seated["token"].as_str().unwrap()).await;
+
+    // It comes back at another port with another certificate, and is linked again.
+    second.kill();
+    let again = Server::relay(&control.url(), &["--relay-secret", secret.trim()]);
+    let hash = page(again.address, "/certificate.sha256");
+    let seat = json!({"seat": seated["seat"]}).to_string();
+    let renewed = post(control.address, "/v1/play/demo/token", &seat).1;
+    sees_the_moving_picture(again.address, &hash, renewed["token"].as_str().unwrap()).await;
+    again.stop();
+    control.stop();
+}
+
+/// Opens a session with a token, and waits until three frames came that differ.
+async fn sees_the_moving_picture(relay: SocketAddr, hash: &str, token: &str) {
+    let watched = async {
+        loop {
+            let broadcasts = moq_tokio::origin::spawn();
+            let viewer = watch(relay, hash, token, broadcasts.clone()).await;
+            tokio::select! {
+                () = three_frames(&broadcasts) => return,
+                // E3: a relay that has just come gets its share as the others have given up some of theirs.
+                end = close_of(&viewer) => assert!(end.contains("scope full"), "{end}"),
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    timeout(LONG, watched).await.expect("no picture came");
+}
+
+async fn three_frames(broadcasts: &origin::Producer) {
+    let picture = broadcasts.consume().routed_broadcast("picture").await.unwrap();
+    let mut catalog = picture.track("catalog.json").unwrap().subscribe(None).await.unwrap().ordered();
+    let first = catalog.next_group().await.unwrap().unwrap().read_frame().await.unwrap().unwrap();
+    let catalog: Value = serde_json::from_slice(&first.payload).unwrap();
+    let (name, video) = catalog["video"]["renditions"].as_object().unwrap().iter().next().unwrap();
+    assert_eq!((&video["codedWidth"], &video["codedHeight"]), (&json!(640), &json!(360)));
+    let mut groups = picture.track(name.as_str()).unwrap().subscribe(None).await.unwrap().ordered();
+    let mut frames = Vec::new();
+    while frames.len() < 3 {
+        let mut group = groups.next_group().await.unwrap().expect("the picture goes on");
+        // A group that a newer one superseded ends early.
+        while let Ok(Some(frame)) = group.read_frame().await {
+            frames.push(frame.payload);
+        }
+    }
+    assert!(frames[0] != frames[1] && frames[1] != frames[2]);
 }
 
 /// Nothing takes this long; a test that waits for it is told so instead of hanging.
