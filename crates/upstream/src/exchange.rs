@@ -17,6 +17,7 @@ use tokio::time::sleep;
 use crate::body::{Ahead, GateBody, Own};
 use crate::desk::{Departure, Desk, Entered, HeldSlot, head};
 use crate::error::{Failure, GateError};
+use crate::kept::Kept;
 use crate::replay::Replay;
 use crate::{flight, look};
 
@@ -89,7 +90,7 @@ where
     let fingerprint = if outing.route.shareable { fingerprint(desk, &request) } else { None };
     let mut waited = Duration::ZERO;
     loop {
-        let again = if outing.call.retries + 1 < outing.policy.max_attempts { copy(&request) } else { None };
+        let again = if outing.call.retries + 1 < outing.policy.max_attempts { Kept::of(&request) } else { None };
         if again.is_none() {
             outing.policy.max_attempts = 1;
         }
@@ -106,7 +107,7 @@ where
                 sleep(delay).await;
                 waited += delay;
                 outing.call.retries += 1;
-                request = again;
+                request = again.request();
                 continue;
             }
             (Verdict::RateLimited(limited), _) => Some(limited),
@@ -215,15 +216,4 @@ fn fingerprint<B: Replay>(desk: &Desk, request: &Request<B>) -> Option<Fingerpri
         identity: &[],
         body: &body,
     })
-}
-
-/// The request once more, if its body can be had twice.
-fn copy<B: Replay>(request: &Request<B>) -> Option<Box<Request<B>>> {
-    let mut copy = Box::new(Request::new(request.body().again()?));
-    copy.method_mut().clone_from(request.method());
-    copy.uri_mut().clone_from(request.uri());
-    *copy.version_mut() = request.version();
-    copy.headers_mut().clone_from(request.headers());
-    copy.extensions_mut().clone_from(request.extensions());
-    Some(copy)
 }

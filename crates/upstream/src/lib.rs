@@ -12,6 +12,7 @@ mod error;
 mod exchange;
 mod flight;
 mod inside;
+mod kept;
 mod layer;
 mod lease;
 mod look;
