@@ -144,11 +144,11 @@ async fn overload(tidegate: &Path, keys: &Keys, admission: &str, viewers: usize)
 /// Of a hundred frames, so many are on time where nobody is overloaded. "What it must show" of 20-edge.
 const PROMISED: f64 = 99.0;
 /// Sessions that are added between two looks.
-const STEP: usize = 40;
+const STEP: usize = 100;
 /// After a session opened until its frames are counted.
 const SETTLE: Duration = Duration::from_secs(2);
 /// How long a look is.
-const LOOK: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_secs(4);
 /// How long the overload lasts.
 const OVERLOAD: Duration = Duration::from_secs(90);
 const CHURN: usize = 5;

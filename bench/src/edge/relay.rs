@@ -69,7 +69,7 @@ impl Relay {
         keys: Option<Keys>,
         settings: tempfile::TempDir,
     ) -> anyhow::Result<Self> {
-        let process = command.stdout(Stdio::null()).spawn().context("starting a relay")?;
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("starting a relay")?;
         let mut relay = Self { process, door: Door { address, keys, certificate: Vec::new() }, _settings: settings };
         for _ in 0..START_TRIES {
             if let Some(hash) = page(address, "/certificate.sha256").await {
