@@ -95,6 +95,12 @@ impl Relay {
         self.house.desk.standing()
     }
 
+    /// Open connections, also those that are still shaking hands.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.endpoint.open_connections()
+    }
+
     /// Those of all streams, which peers carry (E16).
     pub(crate) fn all_broadcasts(&self) -> origin::Producer {
         self.house.origin.clone()

@@ -3,6 +3,7 @@
 
 mod control;
 mod doors;
+mod flood;
 mod load;
 mod media;
 mod stage;

@@ -88,14 +88,22 @@ async fn watch(
     token: &str,
     broadcasts: origin::Producer,
 ) -> (Session, Option<moq_net::Session>) {
+    open(relay, hash, token, moq_net::Client::new().with_subscriber(broadcasts)).await
+}
+
+async fn open(
+    relay: SocketAddr,
+    hash: &str,
+    token: &str,
+    client: moq_net::Client,
+) -> (Session, Option<moq_net::Session>) {
     let hash = HEXLOWER.decode(hash.as_bytes()).unwrap();
-    let client = ClientBuilder::new().with_server_certificate_hashes(vec![hash]).unwrap();
+    let transport = ClientBuilder::new().with_server_certificate_hashes(vec![hash]).unwrap();
     let url: url::Url = format!("https://{relay}/demo?jwt={token}").parse().unwrap();
     let protocols = moq_net::ALPNS.iter().map(|name| (*name).to_owned());
-    let session = client.connect(ConnectRequest::new(url).with_protocols(protocols)).await.unwrap();
+    let session = transport.connect(ConnectRequest::new(url).with_protocols(protocols)).await.unwrap();
     let transport = moq_tokio::transport::Session::new(session.clone());
-    let viewer = moq_net::Client::new().with_subscriber(broadcasts);
-    let media = viewer.connect(Instant::now(), transport).await.ok().map(|(media, driver)| {
+    let media = client.connect(Instant::now(), transport).await.ok().map(|(media, driver)| {
         tokio::spawn(moq_net::time::run(driver));
         media
     });
@@ -212,6 +220,61 @@ async fn e16_a_viewer_of_a_second_relay_sees_what_is_published_at_the_first() {
     sees_the_moving_picture(again.address, &hash, renewed["token"].as_str().unwrap()).await;
     again.stop();
     control.stop();
+}
+
+#[ignore = "five minutes long"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e4_while_the_control_is_away_for_five_minutes_everybody_watches_on() {
+    let dir = tempdir().unwrap();
+    let mut control = Server::start(dir.path(), &["--demo", "--key", KEY]);
+    let secret = fs::read_to_string(dir.path().join("relay-secret")).unwrap();
+    let relay = Server::relay(&control.url(), &["--relay-secret", secret.trim()]);
+    let hash = page(relay.address, "/certificate.sha256");
+    let made = call(control.address, "POST", "/v1/streams/demo/ingest-token", Some(KEY), "{}").1;
+    let (_publisher, broadcasts) = publish(relay.address, &hash, made["token"].as_str().unwrap()).await;
+    let mut viewers = Vec::new();
+    for _ in 0..2 {
+        let token = post(control.address, "/v1/play/demo/admit", "{}").1["token"].as_str().unwrap().to_owned();
+        let seen = moq_tokio::origin::spawn();
+        let session = watch(relay.address, &hash, &token, seen.clone()).await;
+        viewers.push((session, seen.consume().routed_broadcast("live").await.unwrap()));
+    }
+    control.kill();
+    let minutes = Duration::from_secs(300);
+    tokio::join!(goes_on(&viewers[0].1, minutes), goes_on(&viewers[1].1, minutes));
+    assert!(viewers.iter().all(|((session, _), _)| session.close_reason().is_none()));
+    drop(broadcasts);
+    relay.stop();
+}
+
+/// Reads a broadcast for so long; no group of it takes five seconds to come.
+async fn goes_on(live: &moq_net::broadcast::Consumer, time: Duration) {
+    let mut groups = live.track("data").unwrap().subscribe(None).await.unwrap().ordered();
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        let next = timeout(Duration::from_secs(5), groups.next_group()).await;
+        next.expect("the picture stands still").unwrap().expect("the picture ended");
+    }
+}
+
+/// Publishes a broadcast `live`, of which each group is a number, ten a second.
+async fn publish(relay: SocketAddr, hash: &str, token: &str) -> ((Session, moq_net::Session), origin::Producer) {
+    let broadcasts = moq_tokio::origin::spawn();
+    let live = broadcasts.create_broadcast("live").unwrap();
+    live.announce(origin::Route::default()).unwrap();
+    let track = live.create_track("data", None).unwrap();
+    tokio::spawn(async move {
+        let _live = live;
+        for number in 0_u64.. {
+            let mut group = track.append_group().unwrap();
+            group.write_frame(moq_net::Timestamp::now(), bytes::Bytes::copy_from_slice(&number.to_be_bytes())).unwrap();
+            group.finish().unwrap();
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let publisher = moq_net::Client::new().with_publisher(&broadcasts);
+    let (session, media) = open(relay, hash, token, publisher).await;
+    ((session, media.unwrap()), broadcasts)
 }
 
 /// Opens a session with a token, and waits until three frames came that differ.
