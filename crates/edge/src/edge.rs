@@ -70,7 +70,8 @@ impl Edge {
     pub fn handle_reading(&mut self, reading: Reading, now: Instant) -> Option<State> {
         let open = self.sessions.len();
         let handshakes = self.handshakes.handle_reading(&reading, self.intake.load_of(open));
-        self.intake.handle_reading(&reading, open, handshakes, &self.settings);
+        let spare = self.intake.handle_reading(&reading, open, handshakes, &self.settings);
+        self.handshakes.set_spare(spare);
         self.saturation.handle_reading(&reading, self.settings.level, now)
     }
 

@@ -1,8 +1,8 @@
 //! How many handshakes may begin, so that refusals alone cannot saturate a relay (E7).
 //!
-//! A refused viewer costs a handshake and comes again. At most 4 % of the work threads' time goes into
-//! handshakes; one that may not begin is left unanswered, and its client sends its first packet again by itself. Who
-//! stands behind a handshake is not known before it is done, so this waiting is the same for all of them.
+//! A refused viewer costs a handshake and comes again. A quarter of the time that the work threads have to spare goes
+//! into handshakes, and 4 % of all of it where they have none; one that may not begin yet waits. Who stands behind a
+//! handshake is not known before it is done, so this waiting is the same for all of them.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ pub(crate) struct Handshakes {
     /// What one costs, in seconds of all work threads together; never below what it was assumed to be.
     cost: f64,
     assumed: f64,
+    /// The share of the threads' time that they may take now.
+    share: f64,
     /// Begun since the last reading.
     begun: u32,
     /// How many may begin now, with a fraction.
@@ -25,7 +27,7 @@ impl Handshakes {
     pub(crate) fn new(threads: usize, now: Instant) -> Self {
         let threads = u32::try_from(threads).unwrap_or(u32::MAX).max(1);
         let assumed = THREAD_TIME.as_secs_f64() / f64::from(threads);
-        let mut fresh = Self { cost: assumed, assumed, begun: 0, tokens: 0.0, counted: now };
+        let mut fresh = Self { cost: assumed, assumed, share: SHARE, begun: 0, tokens: 0.0, counted: now };
         fresh.tokens = fresh.rate() * HOARD_S;
         fresh
     }
@@ -55,15 +57,23 @@ impl Handshakes {
         rate * self.cost
     }
 
+    /// Takes the busy share that is left below the level.
+    pub(crate) fn set_spare(&mut self, spare: f64) {
+        self.share = SHARE.max(spare * OF_SPARE);
+    }
+
     /// A second's handshakes.
     fn rate(&self) -> f64 {
-        (SHARE / self.cost).max(RATE_MIN)
+        (self.share / self.cost).max(RATE_MIN)
     }
 }
 
-/// The share of the work threads' time that handshakes may take. Rule E7: well inside the 0.15 between saturation and
-/// a full machine.
+/// The share of the work threads' time that handshakes may take in any case. Rule E7: well inside the 0.15 between
+/// saturation and a full machine.
 const SHARE: f64 = 0.04;
+/// The part of the spare time that they may take where that is more: as much as what they lead to may take in a second,
+/// so that both together leave half of it.
+const OF_SPARE: f64 = 0.25;
 /// Of how many seconds handshakes may begin at once.
 const HOARD_S: f64 = 0.2;
 /// What a handshake of TLS 1.3 over QUIC costs one thread at least: a signature, a key agreement, a dozen packets.

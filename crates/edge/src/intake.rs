@@ -41,8 +41,14 @@ impl Intake {
     }
 
     /// Takes a second's reading: `handshakes` is the part of it that went into handshakes, which is kept out of
-    /// what a session costs.
-    pub(crate) fn handle_reading(&mut self, reading: &Reading, open: usize, handshakes: f64, settings: &EdgeSettings) {
+    /// what a session costs. Answers the busy share that is left below the level.
+    pub(crate) fn handle_reading(
+        &mut self,
+        reading: &Reading,
+        open: usize,
+        handshakes: f64,
+        settings: &EdgeSettings,
+    ) -> f64 {
         let busy = reading.busy.share();
         self.average += (busy - self.average) * SMOOTHING;
         let joined = f64::from(std::mem::take(&mut self.joined));
@@ -62,7 +68,9 @@ impl Intake {
             Some(cost) => unmeasured.min((spare / cost - joined) * settings.share),
             None => unmeasured,
         };
-        self.left = if is_over(reading, settings.level) { 0 } else { whole(given).max(1) };
+        let is_over = is_over(reading, settings.level);
+        self.left = if is_over { 0 } else { whole(given).max(1) };
+        if is_over { 0.0 } else { spare }
     }
 
     /// Believes a rise at once and a fall slowly: too dear a guess costs some waiting, too cheap a one the picture.

@@ -5,7 +5,7 @@
 //! `moq` crates carry the media. One connection's way through, in the order of the files:
 //!
 //! ```text
-//! relay ── crowd ── desk (may a handshake begin?) ── arrival ── visit ── keys ── desk ── the media library
+//! relay ── knocking ── desk (may a handshake begin?) ── crowd ── arrival ── visit ── keys ── desk ── the media library
 //! ```
 //!
 //! ```no_run
@@ -37,6 +37,7 @@ mod visit;
 
 mod follow;
 mod keys;
+mod knocking;
 mod links;
 mod metrics;
 mod report;

@@ -3,13 +3,13 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use moq_net::{cache, origin};
 use tidegate_edge::Removal;
 use tidegate_wire::relay::CloseCode;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use web_transport_moq::noq::crypto::rustls::QuicServerConfig;
 use web_transport_moq::noq::{Endpoint, Incoming, ServerConfig, TransportConfig, congestion};
 
@@ -17,6 +17,7 @@ use crate::certificate::{Certificate, CertificateError};
 use crate::crowd::Crowd;
 use crate::desk::{Desk, Open, Standing};
 use crate::keys::Keys;
+use crate::knocking::Knocking;
 use crate::visit::House;
 use crate::{RelaySettings, metrics, sampler};
 
@@ -136,13 +137,20 @@ impl Relay {
         let mut away = self.house.keys.away();
         let second = |reading| self.house.desk.second(reading);
         let admission = async {
+            let (mut knocking, mut turns) = (Knocking::default(), interval(TURN));
+            turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
+                let is_idle = knocking.is_empty(Instant::now());
                 tokio::select! {
                     incoming = self.endpoint.accept() => match incoming {
-                        Some(incoming) => self.open_door(incoming, &mut visits),
+                        Some(incoming) => knocking.push(incoming, Instant::now()),
                         None => break,
                     },
+                    _ = turns.tick(), if !is_idle => {}
                     Some(_) = visits.join_next() => {}
+                }
+                while !knocking.is_empty(Instant::now()) && self.house.desk.may_begin() {
+                    knocking.next().into_iter().for_each(|incoming| self.open_door(incoming, &mut visits));
                 }
             }
         };
@@ -168,12 +176,6 @@ impl Relay {
     }
 
     fn open_door(&self, incoming: Incoming, visits: &mut JoinSet<()>) {
-        if !self.house.desk.may_begin() {
-            // Its client sends its first packet again; a refusal would cost as much as an answer.
-            metrics::unanswered();
-            incoming.ignore();
-            return;
-        }
         let Some(counted) = self.crowd.enter(incoming.remote_address().ip()) else {
             metrics::turned_away();
             incoming.refuse();
@@ -208,6 +210,8 @@ fn quic(certificate: &Certificate) -> Result<ServerConfig, CertificateError> {
 const IDLE: Duration = Duration::from_secs(10);
 /// A client that has nothing to say is asked for a sign of life. Rule E2 needs one each second.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+/// Between two looks at whether those who knock may come in: little beside a handshake's own time.
+const TURN: Duration = Duration::from_millis(10);
 /// Streams that a client may have open: the media library opens one for each subscription and each group.
 const STREAMS: u32 = 10_000;
 /// What a client may send ahead of the relay's reading; QUIC's own default has no bound. Bounds memory.

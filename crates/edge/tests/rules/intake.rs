@@ -87,21 +87,40 @@ fn e7_handshakes_are_bounded_and_the_bound_fills_up_again() {
     assert_eq!(at_once, 16, "a quiet time is no hoard");
 }
 
+/// The handshakes of the last of thirty seconds, of which each takes 2 ms of both threads, beside sessions that take so
+/// much.
+fn dear_handshakes(stage: &mut Stage, sessions: f64) -> usize {
+    let mut rate = 0;
+    for _ in 0..30 {
+        rate = handshakes(stage);
+        let rate = f64::from(u32::try_from(rate).unwrap());
+        stage.edge.handle_reading(reading(sessions + rate * 0.002, 0), stage.now);
+    }
+    rate
+}
+
 #[test]
 fn e7_dear_handshakes_are_fewer_and_sessions_do_not_look_dearer_for_them() {
     let mut stage = measured(100, 0.0035);
-    let mut rate = 0;
-    for _ in 0..30 {
-        rate = handshakes(&mut stage);
-        let rate = f64::from(u32::try_from(rate).unwrap());
-        // Each takes 2 ms of both threads, beside the sessions.
-        stage.edge.handle_reading(reading(0.35 + rate * 0.002, 0), stage.now);
-    }
-    assert!((20..30).contains(&rate), "{rate} a second");
+    // A quarter of what they and the sessions leave below the level: 0.25 * (0.5 - 50 * 0.002) = 50 * 0.002; what one
+    // costs is believed to be a little less.
+    let rate = dear_handshakes(&mut stage, 0.35);
+    assert!((45..=65).contains(&rate), "{rate} a second");
     // The load of handshakes is gone; what a session costs is what it was.
     stage.seconds(10, 0.35, 0);
     let given = stage.crowd(1000);
     assert!((25..=35).contains(&given), "{given}");
+}
+
+#[test]
+fn e7_a_full_relay_gives_4_percent_to_handshakes_and_an_idle_one_a_quarter_of_what_it_has() {
+    let mut full = measured(100, 0.0084);
+    let rate = dear_handshakes(&mut full, 0.84);
+    assert!((20..=25).contains(&rate), "{rate} a second");
+    let mut idle = Stage::new(EdgeSettings::default());
+    idle.seconds(1, 0.05, 0);
+    // A quarter of 0.8 at a millisecond of two threads each is 400 a second, 80 of them at once.
+    assert_eq!(handshakes(&mut idle), 80 + 9 * 40);
 }
 
 #[test]
