@@ -16,11 +16,11 @@ fn measured(open: u32, cost: f64) -> Stage {
 }
 
 /// A second in which as many knock as can; answers how many handshakes began.
-fn handshakes(stage: &mut Stage) -> usize {
+fn handshakes(stage: &mut Stage) -> u32 {
     let mut begun = 0;
     for _ in 0..10 {
         stage.now += Duration::from_millis(100);
-        begun += (0..1000).filter(|_| stage.edge.handle_handshake(stage.now)).count();
+        begun += (0..1000).map(|_| u32::from(stage.edge.handle_handshake(stage.now))).sum::<u32>();
     }
     begun
 }
@@ -89,12 +89,11 @@ fn e7_handshakes_are_bounded_and_the_bound_fills_up_again() {
 
 /// The handshakes of the last of thirty seconds, of which each takes 2 ms of both threads, beside sessions that take so
 /// much.
-fn dear_handshakes(stage: &mut Stage, sessions: f64) -> usize {
+fn dear_handshakes(stage: &mut Stage, sessions: f64) -> u32 {
     let mut rate = 0;
     for _ in 0..30 {
         rate = handshakes(stage);
-        let rate = f64::from(u32::try_from(rate).unwrap());
-        stage.edge.handle_reading(reading(sessions + rate * 0.002, 0), stage.now);
+        stage.edge.handle_reading(reading(sessions + f64::from(rate) * 0.002, 0), stage.now);
     }
     rate
 }
