@@ -59,7 +59,16 @@ pub(crate) fn write_problem(problem: &Problem) -> Response {
         | Code::Ended
         | Code::UpstreamError
         | Code::GateQueueFull
-        | Code::TooManyRooms => {}
+        | Code::TooManyRooms
+        // A relay's, which writes its own.
+        | Code::TokenRefused
+        | Code::TokenInUse
+        | Code::ScopeFull
+        | Code::EdgeFull
+        | Code::Removed
+        | Code::SessionGone
+        | Code::NoBroadcast
+        | Code::MediaLate => {}
     }
     response
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The open connections by address.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub struct Crowd {
     max: usize,
     per_address: usize,
     open: Mutex<Open>,
@@ -20,18 +20,20 @@ struct Open {
 
 /// A counted connection; it counts until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub struct Counted {
     crowd: Arc<Crowd>,
     address: IpAddr,
 }
 
 impl Crowd {
-    pub(crate) fn new(max: usize, per_address: usize) -> Arc<Self> {
+    /// Nobody yet; at most this many of all, and of one address (IPv6: /64).
+    #[must_use]
+    pub fn new(max: usize, per_address: usize) -> Arc<Self> {
         Arc::new(Self { max, per_address, open: Mutex::default() })
     }
 
     /// Counts a connection, unless there are too many.
-    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Counted> {
+    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Counted> {
         let address = counted_as(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let here = open.by_address.get(&address).copied().unwrap_or(0);

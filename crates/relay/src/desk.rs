@@ -9,6 +9,7 @@ use tidegate_wire::relay::CloseCode;
 use web_transport_moq::Session;
 use web_transport_moq::noq::Connection;
 
+use crate::hls::Ending;
 use crate::metrics;
 
 /// The desk of one relay.
@@ -22,11 +23,16 @@ struct Inner {
     load: Reading,
 }
 
-/// The connection of an open session.
-struct Line {
-    session: Session,
-    /// Datagrams that had come when it was last looked at.
-    received: u64,
+/// How an open session is heard and told that it is over.
+pub(crate) enum Line {
+    /// A connection of its own.
+    Media {
+        session: Box<Session>,
+        /// Datagrams that had come when it was last looked at.
+        received: u64,
+    },
+    /// Requests over HTTP: each is heard by itself ([`Place::hear`]).
+    Http(Ending),
 }
 
 /// A session that is in; it is counted until this is dropped.
@@ -42,6 +48,8 @@ pub(crate) struct Open {
     pub(crate) pass: Pass,
     pub(crate) since: Instant,
     pub(crate) heard: Instant,
+    /// It watches over LL-HLS.
+    pub(crate) hls: bool,
 }
 
 /// How the relay is doing.
@@ -70,11 +78,11 @@ impl Desk {
     }
 
     /// Lets a session in, or says why not.
-    pub(crate) fn arrive(self: &Arc<Self>, pass: Pass, session: &Session) -> Result<Place, Refusal> {
+    pub(crate) fn arrive(self: &Arc<Self>, pass: Pass, line: Line) -> Result<Place, Refusal> {
         let mut inner = self.lock();
         let answer = inner.edge.handle_arrival(pass, Instant::now());
         if let Answer::In(admitted) = &answer {
-            inner.lines.insert(admitted.session, Line { session: session.clone(), received: 0 });
+            inner.lines.insert(admitted.session, line);
         }
         inner.close_ended();
         drop(inner);
@@ -97,8 +105,7 @@ impl Desk {
         }
         let Inner { edge, lines, .. } = &mut *inner;
         for (id, line) in lines {
-            let received = Connection::stats(&line.session).udp_rx.datagrams;
-            if std::mem::replace(&mut line.received, received) != received {
+            if line.has_received() {
                 edge.handle_heard(*id, now);
             }
         }
@@ -136,16 +143,20 @@ impl Desk {
     /// All open sessions, in no order.
     pub(crate) fn open(&self) -> Vec<Open> {
         let inner = self.lock();
-        let sessions = inner.edge.sessions().map(|(_, session)| session);
-        sessions
-            .map(|session| Open { pass: session.pass.clone(), since: session.since, heard: session.heard })
-            .collect()
+        let is_http = |id| matches!(inner.lines.get(&id), Some(Line::Http(_)));
+        let open = |(id, session): (SessionId, &tidegate_edge::Session)| Open {
+            pass: session.pass.clone(),
+            since: session.since,
+            heard: session.heard,
+            hls: is_http(id),
+        };
+        inner.edge.sessions().map(open).collect()
     }
 
     /// Closes every session (O9).
     pub(crate) fn close_all(&self, code: CloseCode) {
         for line in self.lock().lines.values() {
-            line.session.close(code.number(), code.as_str().as_bytes());
+            line.close(code);
         }
     }
 
@@ -159,14 +170,44 @@ impl Inner {
         while let Some(Ended { session, end }) = self.edge.poll_ended() {
             metrics::ended(end);
             if let Some(line) = self.lines.remove(&session) {
-                let code = code_of(end);
-                line.session.close(code.number(), code.as_str().as_bytes());
+                line.close(code_of(end));
             }
         }
     }
 
     fn standing(&self) -> Standing {
         Standing { load: self.load, state: self.edge.state(), full: self.edge.is_full(), sessions: self.edge.len() }
+    }
+}
+
+impl Line {
+    pub(crate) fn media(session: &Session) -> Self {
+        Self::Media { session: Box::new(session.clone()), received: 0 }
+    }
+
+    /// Whether a packet has come since it was last asked.
+    fn has_received(&mut self) -> bool {
+        match self {
+            Self::Media { session, received } => {
+                let now = Connection::stats(session).udp_rx.datagrams;
+                std::mem::replace(received, now) != now
+            }
+            Self::Http(_) => false,
+        }
+    }
+
+    fn close(&self, code: CloseCode) {
+        match self {
+            Self::Media { session, .. } => session.close(code.number(), code.as_str().as_bytes()),
+            Self::Http(ending) => drop(ending.send_replace(Some(code))),
+        }
+    }
+}
+
+impl Place {
+    /// Something came from its client.
+    pub(crate) fn hear(&self) {
+        self.desk.lock().edge.handle_heard(self.id, Instant::now());
     }
 }
 

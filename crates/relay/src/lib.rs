@@ -35,6 +35,8 @@ mod crowd;
 mod desk;
 mod visit;
 
+mod hls;
+
 mod follow;
 mod keys;
 mod knocking;
@@ -45,8 +47,10 @@ mod sampler;
 mod trust;
 
 pub use certificate::CertificateError;
+pub use crowd::{Counted, Crowd};
 pub use desk::Standing;
 pub use follow::{Control, FetchError};
+pub use hls::Hls;
 pub use keys::Keys;
 pub use relay::{OpenError, Relay};
 pub use report::Site;

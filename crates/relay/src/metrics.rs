@@ -2,6 +2,7 @@
 
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use tidegate_edge::{End, Entry, Full, State};
+use tidegate_wire::Code;
 use tidegate_wire::relay::CloseCode;
 
 use crate::desk::Standing;
@@ -12,6 +13,7 @@ pub(crate) fn describe() {
     describe_gauge!(LAG, "How late timers fired in the last second (p90).");
     describe_gauge!(SATURATED, "1 while the relay is saturated.");
     describe_gauge!(SESSIONS, "Open sessions.");
+    describe_gauge!(HLS, "Open sessions over LL-HLS, also among the open sessions.");
     describe_counter!(ADMITTED, "Sessions let in, by why.");
     describe_counter!(
         OBSERVED,
@@ -44,6 +46,15 @@ pub(crate) fn refused(code: CloseCode) {
     counter!(REFUSED, "code" => code.as_str()).increment(1);
 }
 
+/// A refusal over HTTP, by the same names.
+pub(crate) fn refused_hls(code: Code) {
+    counter!(REFUSED, "code" => code.as_str()).increment(1);
+}
+
+pub(crate) fn hls(sessions: usize) {
+    gauge!(HLS).set(f64::from(u32::try_from(sessions).unwrap_or(u32::MAX)));
+}
+
 pub(crate) fn ended(end: End) {
     let end = match end {
         End::Replaced => "replaced",
@@ -73,6 +84,7 @@ const BUSY: &str = "tidegate_relay_busy";
 const LAG: &str = "tidegate_relay_lag_seconds";
 const SATURATED: &str = "tidegate_relay_saturated";
 const SESSIONS: &str = "tidegate_relay_sessions";
+const HLS: &str = "tidegate_relay_hls_sessions";
 const ADMITTED: &str = "tidegate_relay_admitted_total";
 const OBSERVED: &str = "tidegate_relay_observed_total";
 const REFUSED: &str = "tidegate_relay_refused_total";

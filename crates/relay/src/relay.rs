@@ -16,6 +16,7 @@ use web_transport_moq::noq::{Endpoint, Incoming, ServerConfig, TransportConfig, 
 use crate::certificate::{Certificate, CertificateError};
 use crate::crowd::Crowd;
 use crate::desk::{Desk, Open, Standing};
+use crate::hls::Hls;
 use crate::keys::Keys;
 use crate::knocking::Knocking;
 use crate::visit::House;
@@ -25,6 +26,7 @@ use crate::{RelaySettings, metrics, sampler};
 pub struct Relay {
     endpoint: Endpoint,
     house: House,
+    hls: Arc<Hls>,
     crowd: Arc<Crowd>,
     certificate_sha256: Option<String>,
 }
@@ -59,9 +61,11 @@ impl Relay {
         media.pool = cache::Pool::new(cache::Config::default().with_capacity(capacity).with_expiry(KEPT));
         let desk = Desk::new(settings.edge(), sampler::threads());
         metrics::describe();
+        let house = House { desk, keys, origin: moq_tokio::origin::spawn_config(media) };
         Ok(Self {
             endpoint,
-            house: House { desk, keys, origin: moq_tokio::origin::spawn_config(media) },
+            hls: Arc::new(Hls::new(house.clone())),
+            house,
             crowd: Crowd::new(settings.connections_max, settings.connections_per_address),
             certificate_sha256: certificate.sha256,
         })
@@ -79,6 +83,12 @@ impl Relay {
     #[must_use]
     pub fn certificate_sha256(&self) -> Option<&str> {
         self.certificate_sha256.as_deref()
+    }
+
+    /// Its LL-HLS, for a server of HTTP. Rule E17.
+    #[must_use]
+    pub fn hls(&self) -> Arc<Hls> {
+        Arc::clone(&self.hls)
     }
 
     /// The broadcasts of one stream, for who publishes from within this process: a session of its viewers finds there
@@ -167,6 +177,7 @@ impl Relay {
             () = stop => {}
             () = outages => {}
             never = sampler::measure(second) => match never {},
+            never = self.hls.tidy() => match never {},
         }
         self.house.desk.close_all(CloseCode::Stopping);
         let told = async { while visits.join_next().await.is_some() {} };

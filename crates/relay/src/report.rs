@@ -136,6 +136,7 @@ fn session(open: &Open, now: Instant) -> Session {
         },
         since_ms: age(open.since),
         heard_ms: age(open.heard),
+        hls: open.hls,
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
             left: Duration::from_secs(120),
             back: false,
         };
-        Open { pass, since, heard }
+        Open { pass, since, heard, hls: false }
     }
 
     #[test]

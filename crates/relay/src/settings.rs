@@ -19,6 +19,9 @@ pub struct RelaySettings {
     pub region: String,
     /// Where viewers open sessions, such as `https://eu-1.example.org:4443`. Default: where it listens. Rule E14.
     pub public_url: Option<String>,
+    /// Where players find its LL-HLS, such as `https://eu-1.example.org/hls`. Default: `http://`, where it listens, and
+    /// `/hls`. Rules E14 and E17.
+    pub hls_url: Option<String>,
     /// Whether newcomers are refused for load. Default `on`. Rule E13.
     pub admission: Admission,
     /// The busy share from which the relay is saturated, 0.2 to 0.95. Default 0.85. Rule E6.
@@ -59,6 +62,7 @@ impl Default for RelaySettings {
             name: None,
             region: String::new(),
             public_url: None,
+            hls_url: None,
             admission: edge.admission,
             admission_busy: Level(edge.level),
             admission_retry_ms: 2_000,

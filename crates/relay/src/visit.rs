@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use web_transport_moq::noq::Incoming;
 
 use crate::arrival::{Arrival, ArrivalError};
-use crate::desk::{Desk, Place};
+use crate::desk::{Desk, Line, Place};
 use crate::keys::{Keys, unix_now};
 use crate::metrics;
 
@@ -64,8 +64,13 @@ impl House {
         let verified = self.keys.verify(&ask.token).await.map_err(unauthorized)?;
         let claims = granted(verified, ask.stream).map_err(unauthorized)?;
         let stream = ask.stream.unwrap_or_default().to_owned();
-        let place = self.desk.arrive(pass(claims), &arrival.session).map_err(refused)?;
+        let place = self.desk.arrive(pass(claims), Line::media(&arrival.session)).map_err(refused)?;
         Ok((place, stream))
+    }
+
+    /// What a viewer's token of a stream says (E1).
+    pub(crate) async fn viewer_pass(&self, stream: &str, token: &str) -> Result<Pass, TokenError> {
+        self.keys.verify(token).await?.viewer_of(stream).map(pass)
     }
 
     /// What is published under a stream's path.

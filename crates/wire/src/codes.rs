@@ -70,6 +70,22 @@ pub enum Code {
     GateQueueFull,
     /// As many rooms as are allowed (C10).
     TooManyRooms,
+    /// A relay takes no session on this token (E1); named as a MoQ session's close is, like the next four.
+    TokenRefused,
+    /// The token's session is open, and was heard from (E2).
+    TokenInUse,
+    /// The tenant's sessions are used up at this relay (E3).
+    ScopeFull,
+    /// The relay has no room for a newcomer (E8).
+    EdgeFull,
+    /// The seat was freed, or the stream stopped (T6).
+    Removed,
+    /// The session at the relay is over, or never was (E17).
+    SessionGone,
+    /// Nobody publishes the stream now (E17).
+    NoBroadcast,
+    /// The publisher is late with what was asked for (E17).
+    MediaLate,
 }
 
 /// One row of the table.
@@ -91,7 +107,7 @@ const fn again(code: &'static str, status: u16, title: &'static str) -> Row {
 
 impl Code {
     /// Every code, in the table's order.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 39] = [
         Self::BadRequest,
         Self::UnknownField,
         Self::BadNonce,
@@ -123,6 +139,14 @@ impl Code {
         Self::NotReady,
         Self::GateQueueFull,
         Self::TooManyRooms,
+        Self::TokenRefused,
+        Self::TokenInUse,
+        Self::ScopeFull,
+        Self::EdgeFull,
+        Self::Removed,
+        Self::SessionGone,
+        Self::NoBroadcast,
+        Self::MediaLate,
     ];
 
     const fn row(self) -> Row {
@@ -158,6 +182,14 @@ impl Code {
             Self::NotReady => again("not_ready", 503, "This process takes no requests now."),
             Self::GateQueueFull => again("gate_queue_full", 503, "Too many calls to the upstream wait."),
             Self::TooManyRooms => again("too_many_rooms", 503, "There are as many rooms as are allowed."),
+            Self::TokenRefused => row("UNAUTHORIZED", 401, "A viewer's token of this stream is needed."),
+            Self::TokenInUse => row("TOKEN_IN_USE", 409, "The token's session is open."),
+            Self::ScopeFull => again("SCOPE_FULL", 503, "The tenant's sessions are used up here."),
+            Self::EdgeFull => again("EDGE_FULL", 503, "The relay has no room for a newcomer."),
+            Self::Removed => row("REMOVED", 403, "The seat was given up, or the stream was stopped."),
+            Self::SessionGone => row("session_gone", 410, "There is no such session."),
+            Self::NoBroadcast => again("no_broadcast", 404, "Nobody publishes this stream now."),
+            Self::MediaLate => again("media_late", 503, "What was asked for has not come yet."),
         }
     }
 

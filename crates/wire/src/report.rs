@@ -92,6 +92,9 @@ pub struct Session {
     pub since_ms: u64,
     /// How long nothing has come from its client.
     pub heard_ms: u64,
+    /// It watches over LL-HLS (E17).
+    #[serde(default)]
+    pub hls: bool,
 }
 
 /// `200`: what the relay is to do.

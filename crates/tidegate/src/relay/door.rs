@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use metrics_exporter_prometheus::PrometheusHandle;
-use tidegate_relay::{Control, Keys, OpenError, Relay, Site};
+use tidegate_relay::{Control, Crowd, Keys, OpenError, Relay, Site};
 use tidegate_token::PublicKeys;
 use tokio::net::TcpListener;
 
@@ -25,6 +25,8 @@ pub(crate) struct Door {
     /// How the control is to know it; `None` where it has no secret to report with.
     site: Option<Site>,
     metrics: PrometheusHandle,
+    /// Who is connected over TCP.
+    crowd: Arc<Crowd>,
 }
 
 impl Door {
@@ -36,7 +38,8 @@ impl Door {
         let keys = Arc::new(Keys::new(PublicKeys::default()));
         let relay = Relay::open(address, &config.relay, Arc::clone(&keys)).map_err(not_opened)?;
         let site = control.has_secret().then(|| site(config, address));
-        Ok(Some(Self { listener, address, relay, keys, control, site, metrics }))
+        let crowd = Crowd::new(config.relay.connections_max, config.relay.connections_per_address);
+        Ok(Some(Self { listener, address, relay, keys, control, site, metrics, crowd }))
     }
 
     /// Where it is; with port 0 the system chose one.
@@ -64,6 +67,8 @@ impl Door {
             keys: Arc::clone(&self.keys),
             metrics: self.metrics.clone(),
             certificate_sha256: self.relay.certificate_sha256().map(str::to_owned),
+            hls: self.relay.hls(),
+            crowd: Arc::clone(&self.crowd),
         };
         let stop = async {
             stop.await;
@@ -92,7 +97,9 @@ fn site(config: &Config, address: SocketAddr) -> Site {
     let place = public_url.split_once("://").map_or(&*public_url, |(_, place)| place);
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     let name = relay.name.clone().unwrap_or_else(|| place.chars().take(64).map(letter).collect());
-    Site { name, region: relay.region.clone(), public_url, hls_url: String::new() }
+    let hls_url = relay.hls_url.clone().unwrap_or_else(|| format!("http://{address}/hls"));
+    let hls_url = hls_url.trim_end_matches('/').to_owned();
+    Site { name, region: relay.region.clone(), public_url, hls_url }
 }
 
 fn not_opened(error: OpenError) -> Failure {
@@ -104,7 +111,7 @@ fn not_opened(error: OpenError) -> Failure {
 }
 
 /// What cannot change in a running relay, and whether it did in the file.
-pub(crate) fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static str, bool); 10] {
+pub(crate) fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static str, bool); 11] {
     let (old, now) = (&running.relay, &new.relay);
     [
         ("relay.listen", running.relay_listen != new.relay_listen),
@@ -112,6 +119,7 @@ pub(crate) fn waiting_for_a_start(running: &Config, new: &Config) -> [(&'static 
         ("relay.name", old.name != now.name),
         ("relay.region", old.region != now.region),
         ("relay.public_url", old.public_url != now.public_url),
+        ("relay.hls_url", old.hls_url != now.hls_url),
         ("relay.certificate", old.certificate != now.certificate),
         ("relay.private_key", old.private_key != now.private_key),
         ("relay.connections_max", old.connections_max != now.connections_max),

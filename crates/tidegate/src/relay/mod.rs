@@ -46,6 +46,10 @@ pub(crate) struct Alone {
     #[arg(long, value_name = "URL", env = "TIDEGATE_PUBLIC_URL")]
     public_url: Option<String>,
 
+    /// Where players find its LL-HLS [default: http://, where it listens and /hls, or `[relay]` hls_url of the file]
+    #[arg(long, value_name = "URL", env = "TIDEGATE_HLS_URL")]
+    hls_url: Option<String>,
+
     /// Whether newcomers are refused for load [default: on, or `[relay]` admission of the file]
     #[arg(long, value_name = "on|observe|off", value_parser = admission, env = "TIDEGATE_ADMISSION")]
     admission: Option<Admission>,
@@ -82,6 +86,9 @@ impl Alone {
         }
         if self.public_url.is_some() {
             relay.public_url.clone_from(&self.public_url);
+        }
+        if self.hls_url.is_some() {
+            relay.hls_url.clone_from(&self.hls_url);
         }
         if let Some(control) = &self.control {
             relay.control.clone_from(control);

@@ -1,4 +1,5 @@
-//! What the relay's TCP port answers: whether it lives, takes sessions, what it counted, and its certificate's hash.
+//! What the relay's TCP port answers: LL-HLS (E17), whether it lives, takes sessions, what it counted, and its
+//! certificate's hash.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tidegate_relay::Keys;
+use tidegate_relay::{Crowd, Hls, Keys};
 use tidegate_wire::health::Healthy;
 use tidegate_wire::{Code, Problem};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
+use tokio_io_timeout::TimeoutStream;
 
 use crate::page::{metrics, typed, write};
 
@@ -29,22 +30,24 @@ pub(super) struct Pages {
     pub(super) keys: Arc<Keys>,
     pub(super) metrics: PrometheusHandle,
     pub(super) certificate_sha256: Option<String>,
+    pub(super) hls: Arc<Hls>,
+    pub(super) crowd: Arc<Crowd>,
 }
 
-/// Serves the pages. They are for operators and their tools: a few connections at once, none of them for long.
+/// Serves the pages, and the viewers who watch over HTTP.
 pub(super) async fn serve(listener: &TcpListener, pages: Pages) -> Infallible {
-    let (pages, room) = (Arc::new(pages), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
+    let pages = Arc::new(pages);
     loop {
-        let Ok((socket, _)) = listener.accept().await else {
+        let Ok((socket, peer)) = listener.accept().await else {
             // Out of files; they come back.
             sleep(NO_FILES).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
+        let Some(counted) = pages.crowd.enter(peer.ip()) else { continue };
         let pages = Arc::clone(&pages);
         tokio::spawn(async move {
-            timeout(CONNECTION_LIFE, pages.answer_all(socket)).await.ok();
-            drop(permit);
+            pages.answer_all(socket).await;
+            drop(counted);
         });
     }
 }
@@ -52,16 +55,28 @@ pub(super) async fn serve(listener: &TcpListener, pages: Pages) -> Infallible {
 impl Pages {
     async fn answer_all(self: Arc<Self>, socket: TcpStream) {
         let answer = service_fn(move |request: Request<Incoming>| {
-            let response = self.answer(request.method(), request.uri().path());
-            async { Ok::<_, Infallible>(response.map(Full::new)) }
+            let pages = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(pages.answer(request).await.map(Full::new)) }
         });
+        // Parts are small and awaited; waiting to fill a packet would only delay them.
+        socket.set_nodelay(true).ok();
+        let mut socket = TimeoutStream::new(socket);
+        socket.set_write_timeout(Some(WRITES));
         let mut connection = http1::Builder::new();
+        // Also what ends a connection between two requests.
         connection.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(HEADERS_MAX_BYTES);
         // A caller that breaks off is its own affair.
-        connection.serve_connection(TokioIo::new(socket), answer).await.ok();
+        connection.serve_connection(TokioIo::new(Box::pin(socket)), answer).await.ok();
     }
 
-    fn answer(&self, method: &Method, path: &str) -> Response<Bytes> {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Bytes> {
+        if Hls::serves(request.uri().path()) {
+            return self.hls.answer(request).await;
+        }
+        self.page(request.method(), request.uri().path())
+    }
+
+    fn page(&self, method: &Method, path: &str) -> Response<Bytes> {
         let read = [Method::GET, Method::HEAD].contains(method);
         match (path, &self.certificate_sha256) {
             _ if !read => write(&Problem::new(Code::MethodNotAllowed, "this page is only to be read")),
@@ -69,7 +84,10 @@ impl Pages {
             ("/readyz", _) => self.readiness(),
             ("/metrics", _) => metrics(self.metrics.render()),
             ("/certificate.sha256", Some(hash)) => typed("text/plain; charset=utf-8", hash.clone().into()),
-            _ => write(&Problem::new(Code::NotFound, "there is /healthz, /readyz, /metrics and /certificate.sha256")),
+            _ => write(&Problem::new(
+                Code::NotFound,
+                "there is /healthz, /readyz, /metrics, /certificate.sha256 and /hls/STREAM/index.m3u8",
+            )),
         }
     }
 
@@ -83,12 +101,10 @@ impl Pages {
     }
 }
 
-/// Connections at once; more are closed when they come.
-const CONNECTIONS_MAX: usize = 64;
-/// No scrape takes longer.
-const CONNECTION_LIFE: Duration = Duration::from_secs(60);
-/// From a connection's beginning to the end of a request's headers.
+/// From a connection's beginning, or from an answer, to the end of a request's headers.
 const HEADERS: Duration = Duration::from_secs(10);
+/// A caller that takes nothing of its answer for so long is dropped.
+const WRITES: Duration = Duration::from_secs(10);
 /// Largest request head that is read. Limits against bad input, 60-operations.
 const HEADERS_MAX_BYTES: usize = 16 * 1024;
 /// When to look again.
