@@ -82,3 +82,71 @@ fn date_time(since_epoch: Duration) -> String {
 const PARTS_BACK: u32 = 3;
 /// So many of the newest segments are listed in parts: nobody is further back with them.
 const IN_PARTS: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::super::window::Fragment;
+    use super::*;
+
+    fn give(window: &mut Window, parts: std::ops::Range<u32>) {
+        for n in parts {
+            let duration = Duration::from_millis(500);
+            let at = Duration::from_secs(1000) + duration * n;
+            let is_independent = n % 4 == 0;
+            window.handle_fragment(Fragment { data: Bytes::from_static(b"x"), at, duration, is_independent });
+        }
+    }
+
+    #[test]
+    fn e17_a_playlist_lists_segments_and_parts_and_hints_at_the_next() {
+        let mut window = Window::default();
+        window.handle_init(Bytes::from_static(b"init"));
+        give(&mut window, 0..5);
+        let expected = r#"#EXTM3U
+#EXT-X-VERSION:9
+#EXT-X-TARGETDURATION:4
+#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.500000
+#EXT-X-PART-INF:PART-TARGET=0.500000
+#EXT-X-MEDIA-SEQUENCE:500
+#EXT-X-MAP:URI="v0/0.mp4"
+#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:16:40.000Z
+#EXT-X-PART:DURATION=0.500000,URI="v0/500.0.m4s",INDEPENDENT=YES
+#EXT-X-PART:DURATION=0.500000,URI="v0/500.1.m4s"
+#EXT-X-PART:DURATION=0.500000,URI="v0/500.2.m4s"
+#EXT-X-PART:DURATION=0.500000,URI="v0/500.3.m4s"
+#EXTINF:2.000000,
+v0/500.m4s
+#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:16:42.000Z
+#EXT-X-PART:DURATION=0.500000,URI="v0/501.0.m4s",INDEPENDENT=YES
+#EXT-X-PRELOAD-HINT:TYPE=PART,URI="v0/501.1.m4s"
+"#;
+        assert_eq!(text(TrackId::Video(0), &window), expected);
+    }
+
+    #[test]
+    fn e17_only_the_newest_segments_are_listed_in_parts() {
+        let mut window = Window::default();
+        window.handle_init(Bytes::from_static(b"init"));
+        give(&mut window, 0..41);
+        let text = text(TrackId::Audio(1), &window);
+        assert_eq!(text.matches("#EXTINF:").count(), 6);
+        assert_eq!(text.matches("#EXT-X-PART:").count(), 13);
+        assert!(text.contains("#EXT-X-MEDIA-SEQUENCE:504\n#EXT-X-MAP:URI=\"a1/0.mp4\"\n"), "{text}");
+    }
+
+    #[test]
+    fn e17_the_target_duration_stays_and_an_end_is_written() {
+        let mut window = Window::default();
+        window.handle_init(Bytes::from_static(b"init"));
+        give(&mut window, 0..5);
+        window.handle_init(Bytes::from_static(b"other"));
+        give(&mut window, 5..6);
+        window.handle_end();
+        let text = text(TrackId::Video(0), &window);
+        assert!(text.contains("#EXT-X-TARGETDURATION:4\n"), "{text}");
+        assert!(text.contains("#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI=\"v0/1.mp4\"\n"), "{text}");
+        assert!(text.ends_with("v0/502.m4s\n#EXT-X-ENDLIST\n"), "{text}");
+    }
+}

@@ -304,3 +304,121 @@ const PARTS_MAX: usize = 64;
 const PART_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// A segment ends here; four seconds at 32 Mbit/s.
 const SEGMENT_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window that took this many fragments of this length, of which every so manieth begins with a key frame.
+    fn filled(count: u32, duration: Duration, keys: u32) -> Window {
+        let mut window = Window::default();
+        window.handle_init(Bytes::from_static(b"init"));
+        for n in 0..count {
+            window.handle_fragment(fragment(BEGIN + duration * n, duration, n % keys == 0));
+        }
+        window
+    }
+
+    fn fragment(at: Duration, duration: Duration, is_independent: bool) -> Fragment {
+        Fragment { data: Bytes::from_static(b"x"), at, duration, is_independent }
+    }
+
+    fn numbers(window: &Window) -> Vec<u64> {
+        window.listed().map(|segment| segment.number).collect()
+    }
+
+    fn reload(segment: u64, part: impl Into<Option<usize>>) -> Option<Reload> {
+        Some(Reload { segment, part: part.into() })
+    }
+
+    #[test]
+    fn e17_frames_are_gathered_into_parts_of_even_length() {
+        // 30 pictures a second, a key frame each two seconds.
+        let window = filled(130, Duration::from_micros(33_333), 60);
+        let parts: Vec<Vec<_>> =
+            window.listed().map(|it| it.parts.iter().map(|part| part.duration.as_micros()).collect()).collect();
+        assert_eq!(parts, [vec![199_998; 10], vec![199_998; 10], vec![199_998]]);
+        let keys: Vec<_> =
+            window.listed().map(|it| it.parts.iter().filter(|part| part.is_independent).count()).collect();
+        assert_eq!(keys, [1, 1, 1]);
+        assert_eq!(window.part_target(), PART);
+    }
+
+    #[test]
+    fn e17_a_key_frame_begins_a_part_also_when_the_one_before_is_short() {
+        let window = filled(50, Duration::from_millis(40), 48);
+        let parts: Vec<_> = window.listed().flat_map(|it| &it.parts).map(|part| part.duration.as_millis()).collect();
+        assert_eq!(parts, [200, 200, 200, 200, 200, 200, 200, 200, 200, 120]);
+    }
+
+    #[test]
+    fn e17_without_key_frames_a_segment_ends_before_the_longest_that_is_promised() {
+        let window = filled(60, Duration::from_millis(150), u32::MAX);
+        let lengths: Vec<_> = window.listed().map(Segment::duration).collect();
+        assert!(lengths.iter().all(|length| *length <= SEGMENT_MAX), "{lengths:?}");
+        assert!(window.listed().flat_map(|it| &it.parts).all(|part| part.duration <= window.part_target()));
+        assert_eq!(lengths.len(), 3);
+    }
+
+    #[test]
+    fn e17_the_newest_segments_are_listed_and_a_few_more_are_kept() {
+        let window = filled(4 * 13 + 1, Duration::from_millis(500), 4);
+        assert_eq!(numbers(&window), [507, 508, 509, 510, 511, 512, 513]);
+        assert_eq!(window.segment(503), Found::Nowhere);
+        assert_eq!(window.segment(504), Found::Here(Bytes::from_static(b"xxxx")));
+        assert_eq!(window.part(512, 3), Found::Here(Bytes::from_static(b"x")));
+        assert_eq!(window.part(512, 4), Found::Nowhere);
+        // Not whole yet.
+        assert_eq!(window.segment(513), Found::Nowhere);
+        assert_eq!(window.part(513, 1), Found::NotYet);
+        assert_eq!(window.part(513, 2), Found::Nowhere);
+        assert_eq!(window.part(514, 0), Found::NotYet);
+        assert_eq!(window.part(514, 1), Found::Nowhere);
+        assert_eq!((window.init(0), window.init(1)), (Found::Here(Bytes::from_static(b"init")), Found::Nowhere));
+    }
+
+    #[test]
+    fn e17_a_reload_waits_for_what_it_names_and_for_nothing_that_is_far() {
+        assert_eq!(Window::default().playlist(None), Found::NotYet);
+        assert_eq!(filled(3, Duration::from_millis(500), 4).playlist(None), Found::NotYet);
+        // Segment 500, and two parts of 501.
+        let mut window = filled(6, Duration::from_millis(500), 4);
+        for there in [None, reload(499, None), reload(500, None), reload(500, 9), reload(501, 1)] {
+            assert_eq!(window.playlist(there), Found::Here(()), "{there:?}");
+        }
+        for awaited in [reload(501, None), reload(501, 2), reload(501, 17), reload(502, 0), reload(503, None)] {
+            assert_eq!(window.playlist(awaited), Found::NotYet, "{awaited:?}");
+        }
+        for far in [reload(501, 18), reload(504, None), reload(u64::MAX, 0)] {
+            assert_eq!(window.playlist(far), Found::Nowhere, "{far:?}");
+        }
+        window.handle_end();
+        assert_eq!(window.playlist(reload(u64::MAX, 0)), Found::Here(()));
+        assert_eq!(
+            (window.segment(501), window.part(502, 0)),
+            (Found::Here(Bytes::from_static(b"xx")), Found::Nowhere)
+        );
+    }
+
+    #[test]
+    fn e17_what_does_not_go_on_begins_a_segment_and_another_init_is_a_discontinuity() {
+        let mut window = filled(6, Duration::from_millis(500), 4);
+        let late = BEGIN + Duration::from_secs(4);
+        window.handle_fragment(fragment(late, PART, false));
+        window.handle_init(Bytes::from_static(b"other"));
+        window.handle_fragment(fragment(late + PART, PART, true));
+        let seen: Vec<_> = window.listed().map(|it| (it.number, it.at, it.is_discontinuous, it.init)).collect();
+        let second = BEGIN + Duration::from_secs(2);
+        let expected =
+            [(500, BEGIN, false, 0), (501, second, false, 0), (502, late, false, 0), (503, late + PART, true, 1)];
+        assert_eq!(seen, expected);
+        assert_eq!(window.discontinuities_before(), 0);
+        for n in 1..=110 {
+            window.handle_fragment(fragment(late + PART + PART * n, PART, true));
+        }
+        assert_eq!((window.discontinuities_before(), window.init(0)), (1, Found::Nowhere));
+    }
+
+    /// The beginning of segment 500.
+    const BEGIN: Duration = Duration::from_secs(1000);
+}

@@ -6,6 +6,7 @@ mod check;
 mod demo;
 mod first_start;
 mod gate;
+mod hls;
 mod http;
 mod load;
 mod program;
