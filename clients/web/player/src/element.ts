@@ -144,7 +144,7 @@ export class TidegatePlayer extends Base() {
     };
     this.#player = new Player(this.#parts.picture, options, (state) => this.#become(state));
     if (this.hasAttribute('click-to-play')) this.#become(this.#player.state);
-    else this.#player.play();
+    else whenLooked(this.#player);
   }
 
   #end(): void {
@@ -185,6 +185,13 @@ export class TidegatePlayer extends Base() {
     unmute.hidden = !(this.#muted && state.name === 'in' && state.picture === 'playing');
     if (isNew && isIdle(this)) join.focus();
   }
+}
+
+/** A page that the browser only prepares, in case it is wanted, takes nobody's seat. */
+function whenLooked(player: Player): void {
+  const page = document as Document & { prerendering?: boolean };
+  if (page.prerendering) page.addEventListener('prerenderingchange', () => player.play(), { once: true });
+  else player.play();
 }
 
 /** Ten seconds are short for whoever has to find the button: it gets the focus, unless that is somewhere for a reason. */

@@ -1,5 +1,5 @@
 import type Hls from 'hls.js';
-import type { ErrorData } from 'hls.js';
+import type { ErrorData, HlsConfig, LoadPolicy, RetryConfig } from 'hls.js';
 import { EDGE_FULL, REMOVED, TOKEN_EXPIRED, TOKEN_IN_USE, UNAUTHORIZED } from './closing.ts';
 import type { Session, SessionOptions } from './session.ts';
 
@@ -53,7 +53,7 @@ export class HlsSession implements Session {
     const { default: Hls } = await import('hls.js');
     if (this.#isOver) return;
     if (!Hls.isSupported()) return this.#playNatively();
-    const hls = new Hls({ lowLatencyMode: true, backBufferLength: 30 });
+    const hls = new Hls({ lowLatencyMode: true, backBufferLength: 30, ...impatient(Hls.DefaultConfig) });
     this.#hls = hls;
     hls.on(Hls.Events.LEVEL_LOADED, (_, { details }) => {
       this.#playlist = details.url;
@@ -90,6 +90,21 @@ export class HlsSession implements Session {
     this.#options.tell({ name: 'ended', code, reason });
   }
 }
+
+/** What a relay refuses is not asked for again, but told: when the next try is, and where, is not for hls.js to say. */
+function impatient({ manifestLoadPolicy, playlistLoadPolicy, fragLoadPolicy }: HlsConfig): Partial<HlsConfig> {
+  const policy = ({ default: base }: LoadPolicy): LoadPolicy => ({
+    default: { ...base, errorRetry: base.errorRetry && { ...base.errorRetry, shouldRetry: isNoRefusal } },
+  });
+  return {
+    manifestLoadPolicy: policy(manifestLoadPolicy),
+    playlistLoadPolicy: policy(playlistLoadPolicy),
+    fragLoadPolicy: policy(fragLoadPolicy),
+  };
+}
+
+const isNoRefusal: NonNullable<RetryConfig['shouldRetry']> = (_config, _count, _isTimeout, response, retry) =>
+  retry && CODES[response?.code ?? 0] === undefined;
 
 /** A refusal in the words of a session's close. */
 function reason({ networkDetails }: ErrorData): string {

@@ -1,6 +1,8 @@
+import type { Root } from '@moq/hang/catalog';
 import { Connection, Path, Time } from '@moq/net';
 import { Signal } from '@moq/signals';
 import { Audio, Broadcast, type Latency, Sync, Video } from '@moq/watch';
+import { usable } from './catalog.ts';
 import type { SessionEvent } from './picture.ts';
 import type { Session, SessionOptions } from './session.ts';
 
@@ -25,6 +27,7 @@ export class MoqSession implements Session {
   #isPlaying = false;
   #isOver = false;
   #stopTimer: (() => void) | undefined;
+  #catchingUp: (() => void) | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -63,6 +66,7 @@ export class MoqSession implements Session {
   close(): void {
     this.#isOver = true;
     this.#stopTimer?.();
+    this.#catchingUp?.();
     for (const part of this.#parts.reverse()) part.close();
     this.#connection.peek()?.close();
     this.#transport.close();
@@ -71,7 +75,10 @@ export class MoqSession implements Session {
 
   /** What decodes and shows, not yet on. Its sound is on before it is heard, so that a renewal has no gap in it. */
   #compose(): [Sync, Video.Renderer] {
-    const broadcast = new Broadcast({ connection: this.#connection, name: this.#name, enabled: this.#isOn });
+    const place = { connection: this.#connection, name: this.#name, enabled: this.#isOn };
+    const described = new Broadcast(place);
+    const catalog = new Signal<Root | undefined>(undefined);
+    const broadcast = new Broadcast({ ...place, catalogFormat: 'manual', catalog });
     const videoSource = new Video.Source({ broadcast, supported: Video.Decoder.supported });
     const audioSource = new Audio.Source({ broadcast, supported: Audio.Decoder.supported });
     const latency = this.#latency;
@@ -83,16 +90,27 @@ export class MoqSession implements Session {
     const renderer = new Video.Renderer(videoDecoder, { canvas: this.element, visible: 'always' });
     const stops = [
       renderer.out.timestamp.subscribe((seen) => this.#seen(seen)),
-      broadcast.out.catalog.subscribe((catalog) => {
+      described.out.catalog.subscribe((said) => {
+        catalog.update((before) => said && usable(said, before));
         // A hidden page draws nothing, and a broadcast may have no picture at all.
-        const isBlind = document.hidden || Object.keys(catalog?.video?.renditions ?? {}).length === 0;
-        if (catalog !== undefined && isBlind) this.#playing();
+        const isBlind = document.hidden || Object.keys(said?.video?.renditions ?? {}).length === 0;
+        if (said !== undefined && isBlind) this.#playing();
       }),
       videoSource.out.error.subscribe((error) => {
         if (error !== undefined) this.#over(undefined, `this browser cannot decode it: ${error}`);
       }),
     ];
-    this.#parts.push(broadcast, videoSource, audioSource, sync, videoDecoder, audioDecoder, emitter, renderer);
+    this.#parts.push(
+      described,
+      broadcast,
+      videoSource,
+      audioSource,
+      sync,
+      videoDecoder,
+      audioDecoder,
+      emitter,
+      renderer,
+    );
     for (const close of stops) this.#parts.push({ close });
     return [sync, renderer];
   }
@@ -136,12 +154,8 @@ export class MoqSession implements Session {
     if (seen === undefined || this.#isPlaying || this.#isOver) return;
     const before = this.#options.before()?.seenMs;
     if (before === undefined || seen >= before) this.#playing();
-    else if (this.#catchingUp === undefined) {
-      this.#catchingUp = this.#options.timers.after(CATCH_UP_MS, () => this.#playing());
-      this.#parts.push({ close: this.#catchingUp });
-    }
+    else this.#catchingUp ??= this.#options.timers.after(CATCH_UP_MS, () => this.#playing());
   }
-  #catchingUp: (() => void) | undefined;
 
   #playing(): void {
     if (this.#isPlaying) return;

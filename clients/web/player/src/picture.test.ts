@@ -163,6 +163,9 @@ test('E15: a relay that does not answer is left, and none that does is a lost co
   drive.orders();
   drive.session(4, closed(undefined));
   expect(drive.picture.state).toBe('unreachable');
+  // And stays one while it is tried again.
+  expect(drive.pass(4_000).orders().at(-1)).toMatch(/^open/);
+  expect(drive.picture.state).toBe('unreachable');
 });
 
 test('a stream that nobody publishes yet is waited for, in its session', () => {

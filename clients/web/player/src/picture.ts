@@ -112,7 +112,9 @@ export class Picture {
     const { token } = grant;
     this.#next = { id: ++this.#lastId, relay: next.relay, token, since: now };
     this.#orders.push({ name: 'open', id: this.#lastId, relay: next.relay, token });
-    if (this.#shown === undefined && this.#state !== 'relays_full') this.#state = 'connecting';
+    // What was said of all relays holds until one of them lets it in: nobody wants to hear of each try.
+    const isSaid = this.#state === 'relays_full' || this.#state === 'unreachable';
+    if (this.#shown === undefined && !isSaid) this.#state = 'connecting';
   }
 
   #show(running: Running, now: number): void {

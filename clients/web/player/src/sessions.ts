@@ -20,8 +20,9 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<number, { session: Session; relay: Relay }>();
   #shown: number | undefined;
-  /** Relays that MoQ did not reach: a network may let no QUIC through. */
+  /** Relays that MoQ did not reach: a network may let no QUIC through. Where it ever came through, a relay was away. */
   readonly #silent = new Set<string>();
+  #reached = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -54,7 +55,8 @@ export class Sessions {
   }
 
   #connect(id: number, relay: Relay, token: string): void {
-    const isMoq = canMoq() && !(this.#silent.has(relay.id) && relay.hls_url !== '');
+    const isBlocked = this.#silent.has(relay.id) && !this.#reached && relay.hls_url !== '';
+    const isMoq = canMoq() && !isBlocked;
     try {
       const options = this.#sessionOptions(id, relay, isMoq, token);
       const session = isMoq ? new MoqSession(options) : new HlsSession(options);
@@ -100,6 +102,7 @@ export class Sessions {
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#shown = id;
+    if (open.session instanceof MoqSession) this.#reached = true;
     open.session.show();
     open.session.element.hidden = false;
   }

@@ -229,6 +229,30 @@ staged.concurrent(
   },
 );
 
+staged.concurrent('S18: a hidden tab says so at once, and a reload is no hidden tab', async ({ stage, expect }) => {
+  const server = await stage.server();
+  const stream = await server.stream({ viewer_cap: 1 });
+  const viewer = await stage.viewer({ server: server.url, stream });
+  await viewer.reads(STARTING);
+  const seats = async () => (await server.tenant('GET', `/v1/streams/${stream}/seats`)).seats;
+  const seat = await viewer.seat();
+  const look = (hidden: boolean) =>
+    viewer.page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await look(true);
+  await expect.poll(seats, { timeout: 3_000 }).toMatchObject([{ id: seat, hidden: true }]);
+  await look(false);
+  await expect.poll(seats, { timeout: 3_000 }).toMatchObject([{ id: seat, hidden: false }]);
+  const said: unknown[] = [];
+  viewer.page.on('request', (request) => said.push(request.postDataJSON()?.hidden));
+  await viewer.page.reload();
+  await viewer.reads(STARTING);
+  expect(said).not.toContain(true);
+  expect(await seats()).toMatchObject([{ id: seat, hidden: false }]);
+});
+
 staged.concurrent('S8: an old place that is gone is said to be', async ({ stage }) => {
   const server = await stage.server();
   const stream = await server.stream({ viewer_cap: 1, queue_max: 2 });

@@ -7,15 +7,16 @@ const ASKING = 'Finding you a seat…';
 const STARTING = 'You have a seat. Starting the picture…';
 const NOT_STARTED = 'The stream has not started.';
 
-staged('the picture moves over MoQ, without a line', async ({ stage }) => {
+staged('the picture moves over MoQ, without a line, and is heard when somebody wants it', async ({ stage }) => {
   const server = await stage.demo();
   const viewer = await watch(stage, server);
   await frames(viewer, 30);
   expect(await viewer.lines()).toEqual([ASKING, STARTING, '']);
   expect(await sessions(viewer)).toHaveLength(1);
+  expect(await viewer.page.evaluate(() => loudness())).toBe(0);
   await viewer.button('Sound on').click();
   expect(await viewer.player.evaluate((player) => (player as HTMLElement & { muted: boolean }).muted)).toBe(false);
-  await frames(viewer, 60);
+  await viewer.page.waitForFunction(() => loudness() > 0);
 });
 
 staged('nobody publishes yet', async ({ stage }) => {

@@ -7,6 +7,8 @@ declare global {
   var drawn: { at: number; time: number; session: number; seen: boolean }[];
   /** Each session that was opened, and how it was closed. */
   var opened: { at: number; url: string; code?: number; reason?: string }[];
+  /** How loud the page's sound is now. */
+  var loudness: () => number;
   /** What the page's own policy let it not do. */
   var blocked: string[];
 }
@@ -39,5 +41,23 @@ export function record(): void {
         () => {},
       );
     }
+  };
+  const ears: AnalyserNode[] = [];
+  const connect = AudioNode.prototype.connect as (...given: unknown[]) => AudioNode;
+  AudioNode.prototype.connect = function (this: AudioNode, ...given: unknown[]) {
+    if (given[0] instanceof AudioDestinationNode) {
+      const ear = new AnalyserNode(this.context);
+      ears.push(ear);
+      connect.call(this, ear);
+    }
+    return connect.apply(this, given);
+  } as typeof AudioNode.prototype.connect;
+  globalThis.loudness = () => {
+    const heard = ears.flatMap((ear) => {
+      const wave = new Float32Array(ear.fftSize);
+      ear.getFloatTimeDomainData(wave);
+      return [...wave];
+    });
+    return Math.max(0, ...heard);
   };
 }

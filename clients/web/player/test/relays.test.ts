@@ -9,7 +9,8 @@ const FULL = 'The stream is full. Waiting for a seat...';
 
 staged.concurrent('E15: from a saturated relay it goes to the next, with the same token', async ({ stage, expect }) => {
   const server = await stage.demo();
-  const relay = await stage.relay(server, '[relay]\nregion = "eu-west"\n');
+  const near = '[relay]\nregion = "eu-west"\n';
+  const relay = await stage.relay(server, `${near}admission = "off"\n`);
   const relays = await server.watcher('demo', 'eu-west');
   const listed = async () => (await relays()).map(({ url }) => url);
   const patience = { timeout: 20_000, interval: 500 };
@@ -18,6 +19,7 @@ staged.concurrent('E15: from a saturated relay it goes to the next, with the sam
     page.route('**/admit', async (route) => {
       // The answer was made while the relay was open, and comes when it no longer is.
       const response = await route.fetch();
+      relay.set(near);
       stage.atEnd(relay.strain());
       await expect.poll(listed, patience).not.toContain(relay.url);
       await route.fulfill({ response });
@@ -58,3 +60,21 @@ staged.concurrent('E15: with every relay full it waits 2, 4, 8 and 16 s, on one 
   const { seats } = await server.tenant('GET', `/v1/streams/${stream}/seats`);
   expect(seats).toMatchObject([{ id: await viewer.seat() }]);
 });
+
+staged.concurrent(
+  'E11: a relay that dies is left for the next of its fleet, which has the same picture',
+  async ({ stage, expect }) => {
+    const server = await stage.demo();
+    const relay = await stage.relay(server, '[relay]\nregion = "eu-west"\nadmission = "off"\n');
+    const relays = await server.watcher('demo', 'eu-west');
+    await expect.poll(async () => (await relays())[0]?.url, { timeout: 20_000, interval: 500 }).toBe(relay.url);
+    const viewer = await watch(stage, server, { region: 'eu-west' });
+    await frames(viewer, 30);
+    expect((await sessions(viewer)).map(({ url }) => new URL(url).origin)).toEqual([relay.url]);
+    await viewer.forget();
+    await relay.kill();
+    await viewer.page.waitForFunction(() => drawn.some(({ session, seen }) => session > 0 && seen));
+    expect(new URL((await sessions(viewer)).at(-1)?.url ?? '').origin).not.toBe(relay.url);
+    expect(await viewer.lines()).toEqual([STARTING, '']);
+  },
+);

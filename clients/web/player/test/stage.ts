@@ -109,13 +109,17 @@ export class Stage {
 
   /** A page with a player, on a server of its own, so that Tidegate is another origin. */
   async viewer(attributes: Record<string, string>, prepare?: (viewer: Viewer) => unknown): Promise<Viewer> {
-    const origin = await this.web((request, response) => {
+    return this.visitor(await this.site(attributes), prepare);
+  }
+
+  /** The address of such a page. */
+  async site(attributes: Record<string, string>): Promise<string> {
+    return this.web((request, response) => {
       const path = new URL(request.url ?? '', 'http://page').pathname.slice(1);
       const file = this.#library.get(path);
       response.setHeader('content-type', file === undefined ? 'text/html' : 'text/javascript');
       response.end(file ?? (path === 'elsewhere' ? 'Something else.' : html(attributes)));
     });
-    return this.visitor(origin, prepare);
   }
 
   /** Somebody who opens this address in a browser of their own. */
@@ -238,6 +242,11 @@ export class Relay {
     this.#program.process.kill('SIGHUP');
   }
 
+  /** No farewell to anybody. */
+  async kill(): Promise<void> {
+    await this.#program.kill();
+  }
+
   /** Makes all its timers late, as a machine with too much to do would, until it is let off (E6). */
   strain(): () => void {
     const { process } = this.#program;
@@ -262,6 +271,6 @@ function html(attributes: Record<string, string>): string {
 /** Longer than the 50 ms of E6. */
 const HELD_MS = 80;
 /** Enough for a handshake now and then. */
-const LOOSE_MS = 30;
+const LOOSE_MS = 60;
 /** The tenant's secret key. */
 const KEY = 'tg_sk_0123456789abcdef0123456789abcdef0123456789ab';
