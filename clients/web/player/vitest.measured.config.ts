@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What wants a machine with little else to do: `npm run measured`. */
+/** What takes minutes, and a machine with little else to do: `npm run measured`. */
 export default defineConfig({
   test: {
     include: ['measured/**/*.test.ts'],

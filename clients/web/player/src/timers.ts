@@ -6,9 +6,11 @@ export class Timers {
   readonly #pending = new Map<number, { due: number; wake: () => void }>();
   #worker: Worker | undefined;
   #last = 0;
+  #sleep: (() => void) | undefined;
 
   constructor() {
     this.#worker = this.#begin();
+    this.#stayAwake();
   }
 
   /** Calls `wake` after so many milliseconds, unless what it gives back is called before. */
@@ -26,6 +28,15 @@ export class Timers {
     this.#pending.clear();
     this.#worker?.terminate();
     this.#worker = undefined;
+    this.#sleep?.();
+  }
+
+  /** Chromium stops a page that was hidden for five minutes, with its workers, unless it holds a lock. */
+  #stayAwake(): void {
+    const released = new Promise<void>((resolve) => {
+      this.#sleep = resolve;
+    });
+    navigator.locks?.request(`tidegate-player ${Math.random()}`, { mode: 'shared' }, () => released).catch(() => {});
   }
 
   #start(id: number, ms: number): void {
