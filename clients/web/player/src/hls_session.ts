@@ -36,7 +36,7 @@ export class HlsSession implements Session {
   async renew(token: string): Promise<boolean> {
     if (this.#playlist === undefined || this.#isOver) return false;
     const address = new URL('token', this.#playlist);
-    const response = await fetch(address, { method: 'POST', body: token, credentials: 'include' });
+    const response = await fetch(address, { method: 'POST', body: token, credentials: 'omit' });
     return response.status === 204;
   }
 
@@ -53,7 +53,12 @@ export class HlsSession implements Session {
     const { default: Hls } = await import('hls.js');
     if (this.#isOver) return;
     if (!Hls.isSupported()) return this.#playNatively();
-    const hls = new Hls({ lowLatencyMode: true, backBufferLength: 30, ...impatient(Hls.DefaultConfig) });
+    const hls = new Hls({
+      lowLatencyMode: true,
+      maxLiveSyncPlaybackRate: 1.25,
+      backBufferLength: 30,
+      ...impatient(Hls.DefaultConfig),
+    });
     this.#hls = hls;
     hls.on(Hls.Events.LEVEL_LOADED, (_, { details }) => {
       this.#playlist = details.url;
