@@ -14,7 +14,8 @@ staged.concurrent(
   STRAINED,
   async ({ stage, expect }) => {
     const server = await stage.demo();
-    const relay = await stage.relay(server, '[relay]\nregion = "eu-west"\n');
+    const near = '[relay]\nregion = "eu-west"\n';
+    const relay = await stage.relay(server, `${near}admission = "off"\n`);
     const relays = await server.watcher('demo', 'eu-west');
     const listed = async () => (await relays()).map(({ url }) => url);
     const patience = { timeout: 20_000, interval: 500 };
@@ -23,6 +24,7 @@ staged.concurrent(
       page.route('**/admit', async (route) => {
         // The answer was made while the relay was open, and comes when it no longer is.
         const response = await route.fetch();
+        relay.set(near);
         stage.atEnd(relay.strain());
         await expect.poll(listed, patience).not.toContain(relay.url);
         await route.fulfill({ response });
