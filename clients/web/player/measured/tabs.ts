@@ -18,7 +18,10 @@ export class Tabs {
 
   constructor() {
     const args = ['--remote-debugging-pipe', `--user-data-dir=${this.#profile}`, ...QUIET, 'about:blank'];
-    this.#process = spawn(executable(), args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+    this.#process = spawn(executable(), args, {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     let rest = '';
     (this.#process.stdio[4] as Readable).setEncoding('utf8').on('data', (chunk: string) => {
       const messages = (rest + chunk).split('\0');
@@ -52,7 +55,8 @@ export class Tabs {
 
   async close(): Promise<void> {
     const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
+    // With all its children, which would go on writing into the folder.
+    if (this.#process.pid !== undefined) process.kill(-this.#process.pid, 'SIGKILL');
     await ended;
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }

@@ -31,7 +31,7 @@ export class Timers {
     this.#sleep?.();
   }
 
-  /** Chromium stops a page that was hidden for five minutes, with its workers, unless it holds a lock. */
+  /** A browser may stop a page that is hidden for long, with its workers; one that holds a lock it lets run. */
   #stayAwake(): void {
     const released = new Promise<void>((resolve) => {
       this.#sleep = resolve;
