@@ -15,8 +15,10 @@ async fn e1_no_valid_token_no_session() {
     let stranger = KeySet::generate(Seed([8; 32]), 0);
     let expired = Says { life_s: -1, ..FRESH };
     let viewer = stage.viewer("a");
-    let mut tampered = viewer.clone();
-    tampered.replace_range(viewer.len() - 2.., "AA");
+    // In the middle of the signature: its last characters may stand for the same bytes.
+    let (signed, signature) = viewer.rsplit_once('.').unwrap();
+    let other = if signature.as_bytes()[40] == b'A' { "B" } else { "A" };
+    let tampered = format!("{signed}.{}{other}{}", &signature[..40], &signature[41..]);
     let cases = [
         ("/launch", "expired", stage.token(Role::Viewer, "launch", "a", expired)),
         ("/launch", "of another stream", stage.token(Role::Viewer, "other", "a", FRESH)),
