@@ -1,6 +1,6 @@
 //! The text of a rendition's playlist: RFC 8216bis, LL-HLS.
 //!
-//! Written here because the crates that write playlists know no partial segments yet.
+//! Written here: of the crates that write playlists, `m3u8-rs` knows no partial segments; the others were not tried.
 
 use std::fmt::Write;
 use std::time::Duration;
